@@ -1,0 +1,134 @@
+/* An interpreter found in a target: its threads, who holds its GIL, and the stacks.  Reading happens in two
+ * steps: raw bytes first (safe while a thread is stopped: nothing is allocated), names and lines later. */
+#ifndef PYSTILL_PYTHON_H
+#define PYSTILL_PYTHON_H
+
+#include "pystill/abi.h"
+#include "pystill/sample.h"
+#include "pystill/target.h"
+#include "pystill/view.h"
+
+struct pst_code_cache;
+
+/* One thread state of the target. */
+struct pst_pythread {
+	pst_addr_t state, interp;
+	pst_addr_t ident; /* pthread_self() */
+	int32_t inner_tid; /* the kernel's id in the target's pid namespace, where the version keeps it */
+	pid_t tid;         /* in ours; 0 unknown */
+	size_t gil;        /* index in pst_python.gils */
+	struct pst_watch watch; /* open when tid is known */
+	struct pst_pages pages; /* what its stack needed last time */
+	struct pst_raw_stack
+		last; /* its last accepted stack, and what it was resolved to: what is */
+	struct pst_frame *last_frames; /* equal need not be looked up again (func 0: not shown) */
+	int64_t checked_ns;            /* when the codes of equal frames were checked last */
+};
+
+struct pst_python {
+	struct pst_target *target; /* borrowed */
+	struct pst_names *names;   /* borrowed */
+	struct pst_layout layout;
+	struct pst_roots roots;
+	pst_addr_t head_word; /* its value is the newest interpreter */
+	uint32_t version;     /* PY_VERSION_HEX */
+	const char *abi_name; /* forced by the user, or NULL */
+	const char *finder;   /* the row that found it */
+	char *image;          /* the file it was found in */
+	struct pst_pythread **threads;
+	size_t n_threads, cap_threads;
+	struct pst_gil_words *gils;
+	size_t n_gils, cap_gils;
+	struct pst_pages list_pages; /* what listing the threads needed last time */
+	int32_t tid_offset;          /* of the kernel's id in struct pthread; 0 unknown */
+	struct pst_code_cache *codes;
+};
+
+/* Find the interpreter of TARGET.  ABI_NAME (may be NULL) forces a row; both pointers are borrowed, and so is
+ * NAMES, where functions are interned.  The target keeps running.  Returns NULL with ERR set: NOTPYTHON,
+ * UNSUPPORTED, GONE, PERM. */
+struct pst_python *pst_python_attach(struct pst_target *target, const char *abi_name,
+	struct pst_names *names, struct pst_error *err);
+void pst_python_detach(struct pst_python *py);
+
+/* Find it anew, after an exec for instance. */
+int pst_python_refresh(struct pst_python *py, struct pst_error *err);
+
+/* Bring the lists of threads and GILs up to date, reading through VIEW (which is reset).  The target keeps
+ * running, and the list may be torn: TORN, try again. */
+int pst_python_list(struct pst_python *py, struct pst_view *view, struct pst_error *err);
+
+/* The thread whose state lies at STATE, or NULL. */
+struct pst_pythread *pst_python_thread(const struct pst_python *py, pst_addr_t state);
+
+/* ---- the GIL ---- */
+
+struct pst_gil_state {
+	pst_addr_t holder;      /* the thread state that holds it now; 0 when it is free */
+	pst_addr_t last_holder; /* who took it last */
+	uint64_t switches;      /* how often LAST_HOLDER changed */
+	int32_t locked;
+	bool counted; /* the version counts switches, and the GIL exists */
+};
+
+#define PST_GIL_RANGES 4
+
+/* The words of one GIL on their way: pst_gil_ranges() fills RANGES (PST_GIL_RANGES of them) to be read in one
+ * call into RAW, and returns how many; then pst_gil_decode(). */
+struct pst_gil_raw {
+	unsigned char last_holder[8], locked[8], switches[8], current[8];
+};
+size_t pst_gil_ranges(
+	const struct pst_python *py, size_t gil, struct pst_gil_raw *raw, struct pst_range *ranges);
+struct pst_gil_state pst_gil_decode(
+	const struct pst_python *py, size_t gil, const struct pst_gil_raw *raw);
+
+/* All three in one. */
+int pst_gil_read(
+	const struct pst_python *py, size_t gil, struct pst_gil_state *out, struct pst_error *err);
+
+/* Did nobody but the last holder (if it is not TIDless STATE) run Python between two states?  Then the stack of
+ * the thread state STATE stood still. */
+bool pst_gil_proves(
+	const struct pst_gil_state *before, const struct pst_gil_state *after, pst_addr_t state);
+
+/* ---- stacks ---- */
+
+#define PST_MAX_HEADS 256u
+
+/* The beginning of a code object, copied together with the stack that it is on. */
+struct pst_code_head {
+	pst_addr_t addr;
+	bool there;
+	unsigned char bytes[256];
+};
+
+/* The raw reading of one stack. */
+struct pst_reading {
+	struct pst_raw_stack stack;
+	struct pst_code_head *heads; /* room for PST_MAX_HEADS */
+	size_t n_heads;
+	uint32_t n_new; /* newest frames, which were not on the thread's last accepted stack */
+};
+
+/* Make room for a reading, and give it back. */
+void pst_reading_init(struct pst_reading *reading);
+void pst_reading_fini(struct pst_reading *reading);
+
+/* Read the stack of THREAD through MEM, and the heads of the code objects on it that are not known to be
+ * what they were.  The target is stopped, or the caller proves afterwards that the stack stood still.  Does
+ * not allocate.  Returns 0, or -1 with ERR set: TORN, LATE (the view's limit), GONE, PERM. */
+int pst_python_read(const struct pst_python *py, const struct pst_pythread *thread,
+	struct pst_mem *mem, struct pst_reading *reading, struct pst_error *err);
+
+/* Names and lines of a reading, as FRAMES (room for reading->stack.n) in *N; the target runs.  Hidden frames
+ * are left out.  The reading becomes the last accepted one of THREAD.  Returns 0, or -1 with ERR set (TORN: a
+ * code object was replaced before it could be named). */
+int pst_python_resolve(struct pst_python *py, struct pst_pythread *thread,
+	const struct pst_reading *reading, struct pst_frame *frames, uint32_t *n,
+	struct pst_error *err);
+
+/* The first descendant of PID that is a Python process, or 0. */
+pid_t pst_python_child(pid_t pid);
+
+#endif

@@ -1,0 +1,544 @@
+/* Finding the interpreter in a process: images of the process, most likely first, times rows of finders.
+ * What a finder gives is a candidate; only back pointers make it an interpreter. */
+#define _GNU_SOURCE
+#include "internal.h"
+
+#include "pystill/elf.h"
+#include "pystill/nspace.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#define MAX_IMAGE_DATA (64u << 20) /* of writable memory of one image that is searched */
+#define MAX_INTERPS    4096u
+#define MAX_THREADS    100000u
+
+/* A program or library of the target. */
+struct image {
+	const struct pst_map *map;
+	struct pst_elf *elf;
+	pst_addr_t bias;
+	int rank; /* less is more likely */
+};
+
+/* What a finder knows of an interpreter. */
+struct candidate {
+	struct pst_roots roots;
+	pst_addr_t version_word; /* Py_Version, 0 when there is none */
+};
+
+struct finder {
+	const char *name;
+	bool (*find)(struct pst_target *target, const struct image *image, struct candidate *out);
+};
+
+/* ---- finders ---- */
+
+/* PyInterpreterState_Head() up to 3.6 is "mov interp_head(%rip), %rax; ret" on x86-64: it is exported
+ * where interp_head, a static, was stripped.  Without optimisation a frame is set up before it. */
+static pst_addr_t decode_head_function(struct pst_target *target, pst_addr_t function)
+{
+	static const unsigned char mov[] = { 0x48, 0x8b, 0x05 };
+	unsigned char code[24];
+	int32_t distance;
+
+	if (pst_mem_read(target->mem, function, code, sizeof(code), &(struct pst_error){ 0 }) < 0)
+		return 0;
+	for (size_t i = 0; i + sizeof(mov) + sizeof(distance) <= sizeof(code); i++) {
+		if (memcmp(code + i, mov, sizeof(mov)) != 0)
+			continue;
+		memcpy(&distance, code + i + sizeof(mov), sizeof(distance));
+		return function + i + sizeof(mov) + sizeof(distance) +
+			(pst_addr_t)(int64_t)distance;
+	}
+	return 0;
+}
+
+static bool find_by_symbol(
+	struct pst_target *target, const struct image *image, struct candidate *out)
+{
+	const char *names[16] = { "Py_Version", "PyInterpreterState_Head" };
+	struct pst_symbol symbols[PST_ARRAY_SIZE(names)];
+	const size_t first = 2, n = first + pst_root_symbols_count;
+
+	for (size_t i = 0; i < pst_root_symbols_count; i++)
+		names[first + i] = pst_root_symbols[i].name;
+	pst_elf_symbols(image->elf, names, n, symbols);
+	for (size_t i = first; i < n; i++) {
+		pst_addr_t *root =
+			(pst_addr_t *)((char *)&out->roots + pst_root_symbols[i - first].root);
+
+		*root = symbols[i].value ? image->bias + symbols[i].value : 0;
+	}
+	out->version_word = symbols[0].value ? image->bias + symbols[0].value : 0;
+	if (!out->roots.runtime && !out->roots.interp_head && symbols[1].value)
+		out->roots.interp_head =
+			decode_head_function(target, image->bias + symbols[1].value);
+	return out->roots.runtime || out->roots.interp_head;
+}
+
+/* The section that holds _PyRuntime at its start: its header survives strip. */
+static bool find_by_section(
+	struct pst_target *target, const struct image *image, struct candidate *out)
+{
+	struct pst_symbol section;
+
+	(void)target;
+	if (!pst_elf_section(image->elf, ".PyRuntime", &section))
+		return false;
+	out->roots.runtime = image->bias + section.value;
+	return true;
+}
+
+/* Visit the writable memory of an image, in one piece a segment. */
+typedef bool (*visit_fn)(const char *bytes, size_t len, pst_addr_t addr, void *ctx);
+
+static bool visit_data(
+	struct pst_target *target, const struct image *image, visit_fn visit, void *ctx)
+{
+	const struct pst_segment *segments;
+	const size_t n = pst_elf_segments(image->elf, &segments);
+
+	for (size_t i = 0; i < n; i++) {
+		const size_t size = segments[i].mem_size;
+		const pst_addr_t addr = image->bias + segments[i].vaddr;
+		cleanup_free char *bytes = NULL;
+
+		if (!segments[i].writable || size > MAX_IMAGE_DATA)
+			continue;
+		bytes = pst_xmalloc(size);
+		if (pst_mem_read(target->mem, addr, bytes, size, &(struct pst_error){ 0 }) == 0 &&
+			visit(bytes, size, addr, ctx))
+			return true;
+	}
+	return false;
+}
+
+static bool visit_cookie(const char *bytes, size_t len, pst_addr_t addr, void *ctx)
+{
+	struct pst_self_description d;
+
+	for (size_t i = 0; i + sizeof(d) <= len; i += 8) {
+		if (bytes[i] != PST_COOKIE[0])
+			continue;
+		memcpy(&d, bytes + i, sizeof(d));
+		if (pst_self_description_ok(&d)) {
+			*(pst_addr_t *)ctx = addr + i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool find_by_cookie(
+	struct pst_target *target, const struct image *image, struct candidate *out)
+{
+	return visit_data(target, image, visit_cookie, &out->roots.runtime);
+}
+
+static const struct finder finders[] = {
+	{ "symbol", find_by_symbol },
+	{ "section .PyRuntime", find_by_section },
+	{ "debug-offsets cookie", find_by_cookie },
+};
+
+/* ---- what a candidate is ---- */
+
+static bool visit_version(const char *bytes, size_t len, pst_addr_t addr, void *ctx)
+{
+	(void)addr;
+	*(uint32_t *)ctx = pst_abi_version_search(bytes, len);
+	return *(uint32_t *)ctx != 0;
+}
+
+/* The version in a file name ("libpython3.9.so.1.0"); its micro version is then unknown, taken as 0. */
+static uint32_t version_of_name(const char *path)
+{
+	const char *base = strrchr(path, '/');
+	char text[32];
+
+	base = strstr(base ? base : path, "python");
+	if (!base)
+		return 0;
+	snprintf(text, sizeof(text), "%.*s.0 ", (int)strspn(base + 6, "0123456789."), base + 6);
+	return pst_abi_version_parse(text);
+}
+
+/* Where the process says its version, the surest word first. */
+static uint32_t find_version(struct pst_target *target, const struct image *image,
+	const struct candidate *c, enum pst_flavour *flavour)
+{
+	struct pst_self_description d;
+	struct pst_error ignored;
+	int32_t word;
+	uint32_t version = 0;
+
+	*flavour = PST_RELEASE;
+	if (c->roots.runtime &&
+		pst_mem_read(target->mem, c->roots.runtime, &d, sizeof(d), &ignored) == 0 &&
+		pst_self_description_ok(&d)) {
+		*flavour = d.free_threaded ? PST_FREE_THREADED : PST_RELEASE;
+		return (uint32_t)d.version;
+	}
+	if (c->version_word && pst_mem_read_i32(target->mem, c->version_word, &word, &ignored) == 0)
+		return (uint32_t)word;
+	if (visit_data(target, image, visit_version, &version))
+		return version;
+	return version_of_name(image->map->path);
+}
+
+static int no_row(const struct pst_target *target, const struct image *image, uint32_t version,
+	const struct pst_abi_key *key, struct pst_error *err)
+{
+	char text[24];
+
+	pst_abi_version_text(version, text);
+	if (!version)
+		return pst_error_set(err, PST_ERR_UNSUPPORTED, 0,
+			"process %d runs a Python whose version was not found in %s; name it with --abi",
+			target->pid, image->map->path);
+	return pst_error_set(err, PST_ERR_UNSUPPORTED, 0,
+		"process %d runs Python %s%s (%u-bit), which this build cannot read; "
+		"pystill -v lists those that it can",
+		target->pid, text, key->flavour == PST_FREE_THREADED ? " free-threaded" : "",
+		key->word_bits);
+}
+
+/* The row for this interpreter; what the user forced wins, and is told when the process disagrees. */
+static const struct pst_abi *choose_row(struct pst_target *target, const struct image *image,
+	const struct pst_abi_key *key, const char *abi_name, struct pst_error *err)
+{
+	const struct pst_abi *row;
+	char text[24];
+	bool newer;
+
+	pst_abi_version_text(key->version, text);
+	row = pst_abi_find(key, &newer);
+	if (abi_name) {
+		const struct pst_abi *forced = pst_abi_by_name(abi_name, key);
+
+		if (!forced)
+			pst_error_set(err, PST_ERR_UNSUPPORTED, 0,
+				"process %d: there is no ABI %s for %u bits; pystill -v lists all",
+				target->pid, abi_name, key->word_bits);
+		else if (forced != row)
+			pst_note_warn(&target->note,
+				"process %d says that it is Python %s; --abi %s is used as you ask",
+				target->pid, text, abi_name);
+		return forced;
+	}
+	if (!row)
+		no_row(target, image, key->version, key, err);
+	else if (newer)
+		pst_note_warn(&target->note,
+			"process %d runs Python %s, newer than this build knows; "
+			"trying it as %s",
+			target->pid, text, row->name);
+	return row;
+}
+
+/* ---- back pointers ---- */
+
+int pst_object_is(const struct pst_layout *layout, struct pst_mem *mem, pst_addr_t addr,
+	const char *name, bool *is, struct pst_error *err)
+{
+	char text[32];
+	pst_addr_t type, at;
+
+	if (pst_mem_read_addr(mem, addr + (pst_addr_t)layout->off.object_type, &type, err) < 0 ||
+		pst_mem_read_addr(mem, type + (pst_addr_t)layout->off.type_name, &at, err) < 0 ||
+		pst_mem_read_cstr(mem, at, text, sizeof(text), err) < 0)
+		return -1;
+	*is = strcmp(text, name) == 0;
+	return 0;
+}
+
+static int not_ours(struct pst_error *err, const char *what, pst_addr_t addr)
+{
+	return pst_error_set(err, PST_ERR_TORN, 0, "%s at %#" PRIx64 " is not one", what, addr);
+}
+
+/* Every thread state of INTERP points back to it, and to the one before it where the version has that. */
+static int check_threads(const struct pst_layout *layout, struct pst_mem *mem, pst_addr_t interp,
+	size_t *n, struct pst_error *err)
+{
+	const struct pst_offsets *o = &layout->off;
+	pst_addr_t state, owner, previous = 0, before;
+	size_t here = 0;
+
+	if (pst_mem_read_addr(mem, interp + (pst_addr_t)o->interp_threads_head, &state, err) < 0)
+		return -1;
+	while (state) {
+		if (pst_mem_read_addr(mem, state + (pst_addr_t)o->thread_interp, &owner, err) < 0)
+			return -1;
+		if (owner != interp || ++here > MAX_THREADS)
+			return not_ours(err, "the thread state", state);
+		if (o->thread_prev != PST_ABSENT) {
+			if (pst_mem_read_addr(
+				    mem, state + (pst_addr_t)o->thread_prev, &before, err) < 0)
+				return -1;
+			if (before != previous)
+				return not_ours(err, "the thread state", state);
+		}
+		previous = state;
+		if (pst_mem_read_addr(mem, state + (pst_addr_t)o->thread_next, &state, err) < 0)
+			return -1;
+	}
+	*n += here;
+	return 0;
+}
+
+/* sys.modules is a dict: without this test the ends of a doubly linked list pass for threads. */
+static int check_modules(const struct pst_layout *layout, struct pst_mem *mem, pst_addr_t interp,
+	struct pst_error *err)
+{
+	pst_addr_t modules;
+	bool is_dict;
+
+	if (pst_mem_read_addr(mem, interp + (pst_addr_t)layout->off.interp_modules, &modules, err) <
+			0 ||
+		pst_object_is(layout, mem, modules, "dict", &is_dict, err) < 0)
+		return -1;
+	return is_dict ? 0 : not_ours(err, "sys.modules", modules);
+}
+
+/* Walk all interpreters from the head word; *N counts their threads. */
+static int check_interps(
+	const struct found *f, struct pst_mem *mem, size_t *n, struct pst_error *err)
+{
+	pst_addr_t interp;
+
+	*n = 0;
+	if (pst_mem_read_addr(mem, f->head_word, &interp, err) < 0)
+		return -1;
+	for (size_t count = 0; interp; count++) {
+		if (count == MAX_INTERPS)
+			return not_ours(err, "the interpreter", interp);
+		if (check_threads(&f->layout, mem, interp, n, err) < 0 ||
+			check_modules(&f->layout, mem, interp, err) < 0 ||
+			pst_mem_read_addr(mem, interp + (pst_addr_t)f->layout.off.interp_next,
+				&interp, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* The target runs: a list may change under our eyes, so a few tries are due. */
+static int validate(const struct found *f, struct pst_target *target, struct pst_error *err)
+{
+	char text[24];
+	size_t n = 0;
+
+	pst_abi_version_text(f->version, text);
+	for (int tries = 0; tries < 5; tries++) {
+		if (check_interps(f, target->mem, &n, err) < 0) {
+			if (err->code == PST_ERR_GONE || err->code == PST_ERR_PERM)
+				return -1;
+			continue;
+		}
+		if (n)
+			return 0;
+		return pst_error_set(err, PST_ERR_NOTPYTHON, 0,
+			"process %d has Python %s in it, but not initialised: try again when it "
+			"runs Python",
+			target->pid, text);
+	}
+	return pst_error_set(err, PST_ERR_UNSUPPORTED, 0,
+		"process %d: Python %s in %s does not look as this version does; "
+		"is it patched, or a debug build?",
+		target->pid, text, f->image);
+}
+
+static int try_candidate(struct pst_target *target, const struct image *image,
+	const struct candidate *c, const char *abi_name, struct found *out, struct pst_error *err)
+{
+	struct pst_abi_key key = {
+		.word_bits = pst_elf_word_bits(image->elf),
+		.machine = pst_elf_machine(image->elf),
+	};
+	const struct pst_abi *row;
+
+	target->mem->word_bytes = key.word_bits / 8;
+	key.version = find_version(target, image, c, &key.flavour);
+	row = choose_row(target, image, &key, abi_name, err);
+	if (!row)
+		return -1;
+	free(out->image);
+	out->image = pst_xstrdup(image->map->path);
+	out->roots = c->roots;
+	out->version = key.version;
+	if (pst_abi_resolve(row, target->mem, c->roots.runtime, &out->layout, err) < 0)
+		return pst_error_wrap(err, "process %d", target->pid);
+	out->head_word = pst_abi_head_word(&out->layout, &out->roots);
+	if (!out->head_word)
+		return pst_error_set(err, PST_ERR_UNSUPPORTED, 0,
+			"process %d: %s has no symbols that lead to its interpreter", target->pid,
+			image->map->path);
+	return validate(out, target, err);
+}
+
+/* ---- images ---- */
+
+static bool is_exe(const struct pst_target *target, const struct pst_map *map)
+{
+	char path[32];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", target->pid);
+	return stat(path, &st) == 0 && st.st_ino == map->inode;
+}
+
+static int rank(const struct pst_target *target, const struct pst_map *map)
+{
+	const char *base = strrchr(map->path, '/');
+
+	base = base ? base + 1 : map->path;
+	if (is_exe(target, map))
+		return 0;
+	if (strncmp(base, "libpython", 9) == 0)
+		return 1;
+	return strstr(base, "python") ? 2 : 3;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+	return ((const struct image *)a)->rank - ((const struct image *)b)->rank;
+}
+
+/* Files that are mapped to be run, each once, from malloc.  Returns how many. */
+static size_t list_images(const struct pst_target *target, struct image **out)
+{
+	struct image *v = NULL;
+	size_t n = 0, cap = 0;
+
+	for (size_t i = 0; i < target->maps.n; i++) {
+		const struct pst_map *map = &target->maps.v[i];
+		bool known = !(map->flags & PST_MAP_EXEC) || !map->inode;
+
+		for (size_t k = 0; k < n && !known; k++)
+			known = pst_map_same_file(v[k].map, map);
+		if (known)
+			continue;
+		v = pst_grow(v, &cap, n + 1, sizeof(*v));
+		v[n++] = (struct image){ .map = map, .rank = rank(target, map) };
+	}
+	qsort(v, n, sizeof(*v), by_rank);
+	*out = v;
+	return n;
+}
+
+static int open_image(struct pst_target *target, struct image *image, struct pst_error *err)
+{
+	const int fd = pst_nspace_open_map(target->pid, image->map, err);
+
+	if (fd < 0)
+		return -1;
+	image->elf = pst_elf_open(fd, image->map->path, err);
+	if (!image->elf)
+		return -1;
+	return pst_elf_bias(image->elf, &target->maps, image->map, &image->bias, err);
+}
+
+/* Try all finders on one image.  Returns 0 when an interpreter was found, else -1 with ERR set (NOTPYTHON: there
+ * is no trace of one). */
+static int search_image(struct pst_target *target, struct image *image, const char *abi_name,
+	struct found *out, struct pst_error *err)
+{
+	pst_error_set(err, PST_ERR_NOTPYTHON, 0, "no Python in %s", image->map->path);
+	for (size_t i = 0; i < PST_ARRAY_SIZE(finders); i++) {
+		struct candidate c = { 0 };
+
+		if (!finders[i].find(target, image, &c))
+			continue;
+		out->finder = finders[i].name;
+		if (try_candidate(target, image, &c, abi_name, out, err) == 0)
+			return 0;
+		if (err->code == PST_ERR_GONE || err->code == PST_ERR_PERM)
+			return -1;
+	}
+	return -1;
+}
+
+static int not_python(struct pst_target *target, struct pst_error *err)
+{
+	cleanup_free char *exe = pst_procfs_readlink(target->pid, "exe", NULL);
+
+	return pst_error_set(err, PST_ERR_NOTPYTHON, 0, "process %d (%s) is not a Python process",
+		target->pid, exe ? exe : "?");
+}
+
+/* How much does an error say?  A later image must not hide what an earlier one said. */
+static bool says_more(const struct pst_error *a, const struct pst_error *b)
+{
+	return a->code != PST_ERR_NOTPYTHON || strstr(a->msg, "initialised")
+		? b->code == PST_ERR_NOTPYTHON && !strstr(b->msg, "initialised")
+		: false;
+}
+
+int pst_discover(
+	struct pst_target *target, const char *abi_name, struct found *out, struct pst_error *err)
+{
+	cleanup_free struct image *images = NULL;
+	const size_t n = list_images(target, &images);
+	int result = -1;
+
+	memset(out, 0, sizeof(*out));
+	not_python(target, err);
+	for (size_t i = 0; i < n && result < 0; i++) {
+		struct pst_error here = { 0 };
+
+		if (open_image(target, &images[i], &here) == 0)
+			result = search_image(target, &images[i], abi_name, out, &here);
+		pst_elf_close(images[i].elf);
+		if (result < 0 && says_more(&here, err))
+			*err = here;
+		if (err->code == PST_ERR_GONE || err->code == PST_ERR_PERM)
+			break;
+	}
+	if (result < 0)
+		free(pst_steal(&out->image));
+	return result;
+}
+
+/* ---- children ---- */
+
+static bool is_python(pid_t pid)
+{
+	struct pst_error ignored = { 0 };
+	struct pst_target *target = pst_target_open(pid, NULL, &ignored);
+	struct found found;
+	bool yes;
+
+	if (!target)
+		return false;
+	yes = pst_discover(target, NULL, &found, &ignored) == 0;
+	free(found.image);
+	pst_target_close(target);
+	return yes;
+}
+
+/* Breadth first, and not without end: a process tree is the target's to grow. */
+pid_t pst_python_child(pid_t pid)
+{
+	pid_t queue[256];
+	size_t head = 0, tail = 0;
+
+	queue[tail++] = pid;
+	while (head < tail) {
+		cleanup_free pid_t *children = NULL;
+		const int n = pst_procfs_children(queue[head++], &children);
+
+		for (int i = 0; i < n; i++) {
+			if (is_python(children[i]))
+				return children[i];
+			if (tail < PST_ARRAY_SIZE(queue))
+				queue[tail++] = children[i];
+		}
+	}
+	return 0;
+}

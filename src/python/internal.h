@@ -1,0 +1,33 @@
+/* Shared by this folder only. */
+#ifndef PYSTILL_PYTHON_INTERNAL_H
+#define PYSTILL_PYTHON_INTERNAL_H
+
+#include "pystill/python.h"
+
+/* What discovery says of an interpreter. */
+struct found {
+	struct pst_layout layout;
+	struct pst_roots roots;
+	pst_addr_t head_word;
+	uint32_t version;
+	const char *finder;
+	char *image; /* from malloc */
+};
+
+/* Find the interpreter in TARGET, whose map is up to date.  ABI_NAME as in pst_python_attach(). */
+int pst_discover(
+	struct pst_target *target, const char *abi_name, struct found *out, struct pst_error *err);
+
+/* Is the object at ADDR of the type that calls itself NAME? */
+int pst_object_is(const struct pst_layout *layout, struct pst_mem *mem, pst_addr_t addr,
+	const char *name, bool *is, struct pst_error *err);
+
+/* code.c */
+struct pst_code_cache *pst_codes_new(void);
+void pst_codes_free(struct pst_code_cache *codes);
+size_t pst_code_head_size(const struct pst_layout *layout);
+
+/* thread.c */
+void pst_threads_fini(struct pst_python *py);
+
+#endif
