@@ -1,0 +1,58 @@
+/* What a run saw, as every writer reads it.  Samples go in one by one and come out as records; this capture
+ * lives in memory, bounded by distinct stacks. */
+#ifndef PYSTILL_CAPTURE_H
+#define PYSTILL_CAPTURE_H
+
+#include "pystill/error.h"
+#include "pystill/sample.h"
+
+struct pst_capture;
+
+struct pst_capture *pst_capture_create(void);
+void pst_capture_close(struct pst_capture *capture);
+
+/* The names that the ids of added samples belong to. */
+struct pst_names *pst_capture_names(struct pst_capture *capture);
+
+/* Count one sample.  A sample without threads to show is idle, and so is a thread without frames. */
+void pst_capture_add(struct pst_capture *capture, const struct pst_sample *sample);
+
+/* Count a sample that was wanted and not got. */
+void pst_capture_fail(struct pst_capture *capture, enum pst_fail why);
+
+/* How many of what there are. */
+struct pst_capture_counts {
+	uint64_t samples;         /* moments at which the process was looked at */
+	uint64_t exact, unproved; /* stacks */
+	uint64_t idle;            /* moments without a stack */
+	uint64_t failed[PST_FAIL_COUNT];
+	uint64_t failures; /* the sum of these */
+	uint64_t missed;   /* moments that were skipped since we were late */
+};
+const struct pst_capture_counts *pst_capture_counts(const struct pst_capture *capture);
+void pst_capture_missed(struct pst_capture *capture, uint64_t n);
+
+/* ---- reading ---- */
+
+enum pst_record_kind { PST_RECORD_STACK, PST_RECORD_IDLE, PST_RECORD_FAILED };
+
+/* One distinct thing that was seen COUNT times.  Pointers are valid until the next call. */
+struct pst_record {
+	enum pst_record_kind kind;
+	uint64_t count;
+	pid_t tid;
+	struct pst_stack stack; /* when it is a stack */
+};
+
+struct pst_capture_reader;
+
+/* CAPTURE is borrowed, and must not be added to while it is read. */
+struct pst_capture_reader *pst_capture_open(const struct pst_capture *capture);
+void pst_capture_reader_close(struct pst_capture_reader *reader);
+
+/* The next record.  Returns 1, or 0 at the end. */
+int pst_capture_next(struct pst_capture_reader *reader, struct pst_record *out);
+void pst_capture_rewind(struct pst_capture_reader *reader);
+const struct pst_names *pst_capture_reader_names(const struct pst_capture_reader *reader);
+
+#endif

@@ -1,0 +1,610 @@
+/* One snapshot: which threads, what proves that each stood still, and the stop where nothing else does.
+ *
+ * A thread's Python frames change only while it runs.  Three things prove that they did not change while
+ * they were read:
+ *   rest   it slept in the kernel all the time (its run count is the same, and it was off the CPU);
+ *   GIL    it was not the last holder of the GIL, and that did not change hands;
+ *   stop   we held it.  Only the holder of the GIL, running, is ever stopped.
+ * What remains is a thread that runs outside of Python: it may take the GIL back at any moment, or enter a
+ * system call that a stop would break.  It is read twice, and if both are equal shown as unproved. */
+#define _GNU_SOURCE
+#include "pystill/snapshot.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define GROUP       8u /* threads that are read between one pair of looks at the GIL */
+#define LIST_TRIES  4
+#define READ_TRIES  6
+#define GROUP_TRIES 2
+#define TWICE_TRIES 3
+
+struct pst_snapshot {
+	struct pst_python *py;
+	struct pst_snapshot_opts opts;
+	struct pst_view *view;
+	struct pst_reading
+		*readings; /* GROUP of them, or one for each thread when all are stopped */
+	size_t n_readings;
+	struct pst_reading second; /* to compare with, when a stack is read twice */
+	struct pst_stop_stats stops;
+	struct pst_thread_sample *threads;
+	struct pst_frame **frames; /* of each thread sample */
+	size_t *caps;              /* of each of those */
+	size_t n_threads, cap_threads;
+};
+
+/* Their memory is only backed as far as it is used. */
+static void reserve_readings(struct pst_snapshot *s, size_t n)
+{
+	if (n <= s->n_readings)
+		return;
+	s->readings = pst_xreallocarray(s->readings, n, sizeof(*s->readings));
+	for (; s->n_readings < n; s->n_readings++)
+		pst_reading_init(&s->readings[s->n_readings]);
+}
+
+struct pst_snapshot *pst_snapshot_new(struct pst_python *py, const struct pst_snapshot_opts *opts)
+{
+	struct pst_snapshot *s = pst_xcalloc(1, sizeof(*s));
+
+	s->py = py;
+	s->opts = *opts;
+	s->view = pst_view_new(py->target->mem);
+	reserve_readings(s, GROUP);
+	pst_reading_init(&s->second);
+	return s;
+}
+
+void pst_snapshot_free(struct pst_snapshot *s)
+{
+	if (!s)
+		return;
+	pst_view_free(s->view);
+	for (size_t i = 0; i < s->n_readings; i++)
+		pst_reading_fini(&s->readings[i]);
+	free(s->readings);
+	pst_reading_fini(&s->second);
+	for (size_t i = 0; i < s->cap_threads; i++)
+		free(s->frames[i]);
+	free(s->frames);
+	free(s->caps);
+	free(s->threads);
+	free(s);
+}
+
+const struct pst_stop_stats *pst_snapshot_stops(const struct pst_snapshot *s)
+{
+	return &s->stops;
+}
+
+/* ---- results ---- */
+
+/* What became of one thread. */
+struct verdict {
+	enum pst_proof proof;
+	enum pst_fail fail;
+	bool gone; /* it ended: leave it out */
+};
+
+static const struct verdict exact = { .proof = PST_EXACT };
+static const struct verdict unproved = { .proof = PST_UNPROVED };
+static const struct verdict gone = { .gone = true };
+
+static struct verdict failed(enum pst_fail fail)
+{
+	return (struct verdict){ .proof = PST_FAILED, .fail = fail };
+}
+
+/* Errors that end the run are kept in the error; all others are a verdict. */
+static bool is_fatal(const struct pst_error *err)
+{
+	return err->code == PST_ERR_GONE || err->code == PST_ERR_PERM ||
+		err->code == PST_ERR_UNSUPPORTED;
+}
+
+static struct verdict verdict_of(const struct pst_error *err)
+{
+	return failed(err->code == PST_ERR_LATE ? PST_FAIL_HELD : PST_FAIL_TORN);
+}
+
+static void reserve_threads(struct pst_snapshot *s, size_t n)
+{
+	const size_t old = s->cap_threads;
+	size_t cap = old;
+
+	if (n <= old)
+		return;
+	s->threads = pst_grow(s->threads, &cap, n, sizeof(*s->threads));
+	s->frames = pst_xreallocarray(s->frames, cap, sizeof(*s->frames));
+	s->caps = pst_xreallocarray(s->caps, cap, sizeof(*s->caps));
+	for (size_t i = old; i < cap; i++) {
+		s->frames[i] = NULL;
+		s->caps[i] = 0;
+	}
+	s->cap_threads = cap;
+}
+
+/* Name the frames of a reading and enter the thread into the sample. */
+static void add_thread(struct pst_snapshot *s, struct pst_pythread *t, bool holds_gil,
+	const struct pst_reading *r, struct verdict v)
+{
+	struct pst_thread_sample *out;
+	struct pst_error err = { 0 };
+	uint32_t n = 0;
+
+	if (v.gone)
+		return;
+	reserve_threads(s, s->n_threads + 1);
+	out = &s->threads[s->n_threads];
+	if (v.proof != PST_FAILED) {
+		s->frames[s->n_threads] = pst_grow(s->frames[s->n_threads], &s->caps[s->n_threads],
+			r->stack.n, sizeof(struct pst_frame));
+		if (pst_python_resolve(s->py, t, r, s->frames[s->n_threads], &n, &err) < 0)
+			v = verdict_of(&err);
+	}
+	*out = (struct pst_thread_sample){
+		.tid = t->tid,
+		.ident = t->ident,
+		.holds_gil = holds_gil,
+		.proof = v.proof,
+		.fail = v.fail,
+		.stack = { s->frames[s->n_threads], n,
+			v.proof != PST_FAILED && r->stack.truncated },
+	};
+	s->n_threads++;
+}
+
+/* ---- reading one stack ---- */
+
+/* Copy the pages that T needed last time and walk its frames.  Whatever proves the result is up to the
+ * caller. */
+static int read_stack(struct pst_snapshot *s, struct pst_pythread *t, struct pst_reading *r,
+	struct pst_error *err)
+{
+	pst_view_reset(s->view);
+	if (pst_view_fetch(s->view, NULL, 0, &t->pages, NULL, 0, err) < 0)
+		return -1;
+	return pst_python_read(s->py, t, pst_view_mem(s->view), r, err);
+}
+
+/* After a read: remember what it needed, for the next one.  Not while the thread is stopped. */
+static void learn_pages(struct pst_snapshot *s, struct pst_pythread *t, size_t mark)
+{
+	if (pst_view_misses(s->view))
+		pst_view_touched(s->view, mark, pst_view_mark(s->view), &t->pages);
+}
+
+/* Read while the target runs, and learn. */
+static int read_running(struct pst_snapshot *s, struct pst_pythread *t, struct pst_reading *r,
+	struct pst_error *err)
+{
+	size_t mark;
+	int result;
+
+	pst_view_limit(s->view, 0);
+	pst_view_reset(s->view);
+	mark = pst_view_mark(s->view);
+	result = read_stack(s, t, r, err);
+	learn_pages(s, t, mark);
+	return result;
+}
+
+static bool same_stack(const struct pst_raw_stack *a, const struct pst_raw_stack *b)
+{
+	if (a->n != b->n || a->truncated != b->truncated)
+		return false;
+	for (uint32_t i = 0; i < a->n; i++)
+		if (a->v[i].frame != b->v[i].frame || a->v[i].code != b->v[i].code ||
+			a->v[i].lasti != b->v[i].lasti)
+			return false;
+	return true;
+}
+
+/* Nothing proves anything: accept what reads twice alike.  With MOVING, when no two reads are alike, accept
+ * the last one that made sense: refusing it would favour slow functions. */
+static struct verdict read_twice(struct pst_snapshot *s, struct pst_pythread *t,
+	struct pst_reading *r, bool moving, struct pst_error *err)
+{
+	bool sensible = false;
+
+	for (int i = 0; i < TWICE_TRIES; i++) {
+		sensible = read_running(s, t, r, err) == 0;
+		if (!sensible && is_fatal(err))
+			return verdict_of(err);
+		if (sensible && read_running(s, t, &s->second, err) == 0 &&
+			same_stack(&r->stack, &s->second.stack))
+			return unproved;
+	}
+	if (sensible && moving)
+		return unproved;
+	return failed(sensible ? PST_FAIL_MOVED : PST_FAIL_TORN);
+}
+
+/* Proof by rest. */
+static bool read_resting(struct pst_snapshot *s, struct pst_pythread *t, struct pst_reading *r,
+	uint64_t runs, struct pst_error *err)
+{
+	return read_running(s, t, r, err) == 0 && pst_watch_slept(&t->watch, runs);
+}
+
+/* Proof by the GIL, which was as G before. */
+static bool read_aside(struct pst_snapshot *s, struct pst_pythread *t, struct pst_reading *r,
+	const struct pst_gil_state *g, struct pst_error *err)
+{
+	struct pst_gil_state after;
+
+	return read_running(s, t, r, err) == 0 && pst_gil_read(s->py, t->gil, &after, err) == 0 &&
+		pst_gil_proves(g, &after, t->state);
+}
+
+/* ---- the stop ---- */
+
+static void count_stop(struct pst_snapshot *s, int64_t ns)
+{
+	s->stops.stops++;
+	s->stops.total_ns += ns;
+	if (ns > s->stops.longest_ns)
+		s->stops.longest_ns = ns;
+}
+
+static void resume(struct pst_snapshot *s, struct pst_stopped *stopped, int64_t since_ns)
+{
+	pst_target_resume(s->py->target, stopped);
+	count_stop(s, pst_now_ns() - since_ns);
+}
+
+/* Stop HOLDER, read T (the holder itself, or a thread that cannot run as long as the holder stands with the
+ * GIL), let it go.  *STILL says whether HOLDER had the GIL while it stood. */
+static struct verdict read_in_stop(struct pst_snapshot *s, struct pst_pythread *holder,
+	struct pst_pythread *t, struct pst_reading *r, bool *still, struct pst_error *err)
+{
+	struct pst_gil_state g = { 0 };
+	struct pst_stopped stopped;
+	int64_t since_ns;
+	int result;
+
+	if (pst_target_stop_thread(s->py->target, holder->tid, s->opts.limit_ns, &stopped, err) <
+		0) {
+		const enum pst_error_code code = err->code;
+
+		if (code == PST_ERR_GONE) /* the thread, not the process */
+			pst_error_clear(err);
+		return code == PST_ERR_GONE ? gone : failed(PST_FAIL_NOT_STOPPED);
+	}
+	since_ns = pst_now_ns();
+	pst_view_limit(s->view, since_ns + s->opts.limit_ns);
+	result = read_stack(s, t, r, err);
+	if (result == 0)
+		result = pst_gil_read(s->py, t->gil, &g, err);
+	resume(s, &stopped, since_ns);
+	*still = g.holder == holder->state;
+	return result < 0 ? verdict_of(err) : exact;
+}
+
+/* The holder is running Python: look first (that brings the pages, and names new code ahead of the stop), then
+ * stop it if it still holds the GIL. */
+static bool read_stopped(struct pst_snapshot *s, struct pst_pythread *t, struct pst_reading *r,
+	struct verdict *out, struct pst_error *err)
+{
+	struct pst_gil_state g;
+	bool still;
+
+	if (read_running(s, t, r, err) < 0 && is_fatal(err)) {
+		*out = verdict_of(err);
+		return true;
+	}
+	if (pst_gil_read(s->py, t->gil, &g, err) < 0 || g.holder != t->state)
+		return false;
+	*out = read_in_stop(s, t, t, r, &still, err);
+	return true;
+}
+
+/* Versions that count no switches: T cannot run while the holder of the GIL stands still with it. */
+static bool read_under_holder(struct pst_snapshot *s, struct pst_pythread *t, struct pst_reading *r,
+	const struct pst_gil_state *g, struct verdict *out, struct pst_error *err)
+{
+	struct pst_pythread *holder = pst_python_thread(s->py, g->holder);
+	bool still;
+
+	if (!holder || !holder->tid || holder == t)
+		return false;
+	if (read_running(s, t, r, err) < 0 && is_fatal(err)) {
+		*out = verdict_of(err);
+		return true;
+	}
+	*out = read_in_stop(s, holder, t, r, &still, err);
+	return !out->gone && (out->proof == PST_FAILED || still);
+}
+
+/* ---- one thread ---- */
+
+enum attempt { DONE, AGAIN, HOPELESS };
+
+/* Read T by whatever proves it now.  A thread whose kernel id is unknown can be neither watched nor
+ * stopped. */
+static enum attempt try_thread(struct pst_snapshot *s, struct pst_pythread *t,
+	struct pst_reading *r, struct verdict *out, struct pst_error *err)
+{
+	uint64_t runs = 0;
+	const enum pst_rest rest = t->tid ? pst_watch_rest(&t->watch, &runs) : PST_REST_RUNNING;
+	struct pst_gil_state g;
+
+	*out = rest == PST_REST_GONE ? gone : exact;
+	if (rest == PST_REST_GONE)
+		return DONE;
+	if (rest == PST_REST_ASLEEP)
+		return read_resting(s, t, r, runs, err) ? DONE : AGAIN;
+	if (pst_gil_read(s->py, t->gil, &g, err) < 0)
+		return AGAIN;
+	if (g.counted && g.last_holder != t->state && g.holder != t->state)
+		return read_aside(s, t, r, &g, err) ? DONE : AGAIN;
+	if (s->opts.stop == PST_STOP_NONE || !t->tid)
+		return HOPELESS;
+	if (g.holder == t->state)
+		return read_stopped(s, t, r, out, err) ? DONE : AGAIN;
+	if (!g.counted && g.holder)
+		return read_under_holder(s, t, r, &g, out, err) ? DONE : AGAIN;
+	return AGAIN;
+}
+
+static struct verdict read_thread(struct pst_snapshot *s, struct pst_pythread *t,
+	struct pst_reading *r, struct pst_error *err)
+{
+	struct verdict v;
+
+	for (int i = 0; i < READ_TRIES; i++) {
+		const enum attempt a = try_thread(s, t, r, &v, err);
+
+		if (a == DONE)
+			return v;
+		if (is_fatal(err))
+			return verdict_of(err);
+		pst_error_clear(err);
+		if (a == HOPELESS)
+			break;
+	}
+	return read_twice(s, t, r, s->opts.stop == PST_STOP_NONE, err);
+}
+
+/* ---- the whole process, at most one thread of it stopped ---- */
+
+static int list_again(struct pst_snapshot *s, struct pst_error *err)
+{
+	for (int i = 0; i < LIST_TRIES; i++) {
+		pst_error_clear(err);
+		if (pst_python_list(s->py, s->view, err) == 0)
+			return 0;
+		if (is_fatal(err))
+			return -1;
+	}
+	return -1;
+}
+
+/* The holder of one GIL, as Pyflame shows it.  It may have let go by the time it is read: it is still the
+ * thread that held the GIL at the moment of the sample. */
+static int take_holder(struct pst_snapshot *s, size_t gil, struct pst_error *err)
+{
+	for (int i = 0; i < LIST_TRIES && gil < s->py->n_gils; i++) {
+		struct pst_pythread *t;
+		struct pst_gil_state g;
+		struct verdict v = gone;
+
+		if (pst_gil_read(s->py, gil, &g, err) < 0)
+			return -1;
+		if (!g.holder)
+			return 0;
+		t = pst_python_thread(s->py, g.holder);
+		if (t)
+			v = read_thread(s, t, &s->readings[0], err);
+		if (is_fatal(err))
+			return -1;
+		if (!v.gone) {
+			add_thread(s, t, true, &s->readings[0], v);
+			return 0;
+		}
+		/* It was not listed yet, or has ended since. */
+		if (list_again(s, err) < 0)
+			return -1;
+	}
+	return pst_error_set(err, PST_ERR_TORN, 0, "the holder of the GIL is in no list");
+}
+
+static int take_holders(struct pst_snapshot *s, struct pst_error *err)
+{
+	for (size_t gil = 0; gil < s->py->n_gils; gil++)
+		if (take_holder(s, gil, err) < 0)
+			return -1;
+	return 0;
+}
+
+/* Read the threads V of one GIL between two looks at it.  Returns true when all stood still. */
+static bool read_group(
+	struct pst_snapshot *s, struct pst_pythread **v, size_t n, struct pst_error *err)
+{
+	struct pst_gil_state before, after;
+
+	if (pst_gil_read(s->py, v[0]->gil, &before, err) < 0)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (read_running(s, v[i], &s->readings[i], err) < 0)
+			return false;
+	if (pst_gil_read(s->py, v[0]->gil, &after, err) < 0)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (!pst_gil_proves(&before, &after, v[i]->state))
+			return false;
+	return true;
+}
+
+/* Threads of one GIL of which none was seen to hold it: all at once if that works, else one by one. */
+static int take_group(
+	struct pst_snapshot *s, struct pst_pythread **v, size_t n, struct pst_error *err)
+{
+	for (int i = 0; i < GROUP_TRIES && n; i++) {
+		if (read_group(s, v, n, err)) {
+			for (size_t k = 0; k < n; k++)
+				add_thread(s, v[k], false, &s->readings[k], exact);
+			return 0;
+		}
+		if (is_fatal(err))
+			return -1;
+		pst_error_clear(err);
+	}
+	for (size_t i = 0; i < n; i++) {
+		const struct verdict verdict = read_thread(s, v[i], &s->readings[0], err);
+
+		if (is_fatal(err))
+			return -1;
+		add_thread(s, v[i], false, &s->readings[0], verdict);
+	}
+	return 0;
+}
+
+/* All threads of one GIL: the one that took it last by itself, the others in groups. */
+static int take_threads(struct pst_snapshot *s, size_t gil, struct pst_error *err)
+{
+	struct pst_pythread *group[GROUP];
+	struct pst_gil_state g;
+	size_t n = 0;
+
+	if (pst_gil_read(s->py, gil, &g, err) < 0)
+		return -1;
+	for (size_t i = 0; i < s->py->n_threads; i++) {
+		struct pst_pythread *t = s->py->threads[i];
+		const bool alone = !g.counted || t->state == g.last_holder || t->state == g.holder;
+
+		if (t->gil != gil)
+			continue;
+		if (alone) {
+			const struct verdict v = read_thread(s, t, &s->readings[0], err);
+
+			if (is_fatal(err))
+				return -1;
+			add_thread(s, t, t->state == g.holder, &s->readings[0], v);
+			continue;
+		}
+		group[n++] = t;
+		if (n == GROUP && take_group(s, group, n, err) < 0)
+			return -1;
+		n %= GROUP;
+	}
+	return take_group(s, group, n, err);
+}
+
+static int take_all(struct pst_snapshot *s, struct pst_error *err)
+{
+	for (size_t gil = 0; gil < s->py->n_gils; gil++)
+		if (take_threads(s, gil, err) < 0)
+			return -1;
+	return 0;
+}
+
+/* ---- all threads stopped ---- */
+
+/* A thread on its way through a stop of all. */
+struct held {
+	struct pst_stopped stopped;
+	struct verdict verdict;
+	bool asked, stands, holds_gil;
+};
+
+static void ask_all(struct pst_snapshot *s, struct held *held)
+{
+	for (size_t i = 0; i < s->py->n_threads; i++) {
+		const pid_t tid = s->py->threads[i]->tid;
+		struct pst_error err = { 0 };
+
+		held[i].verdict = failed(PST_FAIL_NOT_STOPPED);
+		if (!tid || pst_target_is_late(s->py->target, tid))
+			continue;
+		held[i].asked = pst_ptrace_interrupt(tid, &err) == 0;
+		if (!held[i].asked && err.code == PST_ERR_GONE)
+			held[i].verdict = gone;
+	}
+}
+
+static void await_all(struct pst_snapshot *s, struct held *held, int64_t deadline_ns)
+{
+	for (size_t i = 0; i < s->py->n_threads; i++) {
+		struct pst_error err = { 0 };
+
+		if (!held[i].asked)
+			continue;
+		held[i].stands = pst_target_await_stop(s->py->target, s->py->threads[i]->tid,
+					 deadline_ns, &held[i].stopped, &err) == 0;
+		if (err.code == PST_ERR_GONE)
+			held[i].verdict = gone;
+	}
+}
+
+static void read_all(struct pst_snapshot *s, struct held *held)
+{
+	for (size_t i = 0; i < s->py->n_threads; i++) {
+		struct pst_pythread *t = s->py->threads[i];
+		struct pst_error err = { 0 };
+		struct pst_gil_state g;
+
+		if (!held[i].stands || pst_gil_read(s->py, t->gil, &g, &err) < 0)
+			continue;
+		held[i].holds_gil = g.holder == t->state;
+		if (!held[i].holds_gil && !s->opts.all_threads)
+			continue;
+		held[i].verdict =
+			read_stack(s, t, &s->readings[i], &err) == 0 ? exact : verdict_of(&err);
+	}
+}
+
+/* The target stands from the first thread that is asked to the last that is let go. */
+static int take_standing(struct pst_snapshot *s, struct pst_error *err)
+{
+	const size_t n = s->py->n_threads;
+	cleanup_free struct held *held = pst_xcalloc(n, sizeof(*held));
+	int64_t since_ns, deadline_ns;
+
+	(void)err;
+	reserve_readings(s, n);
+	pst_target_reserve(s->py->target, n);
+	for (size_t i = 0; i < n; i++) /* looking ahead brings the pages */
+		read_running(s, s->py->threads[i], &s->readings[i], &(struct pst_error){ 0 });
+	pst_target_block_signals(s->py->target);
+	since_ns = pst_now_ns();
+	deadline_ns = since_ns + s->opts.limit_ns;
+	ask_all(s, held);
+	await_all(s, held, deadline_ns);
+	pst_view_limit(s->view, deadline_ns);
+	read_all(s, held);
+	for (size_t i = 0; i < n; i++)
+		if (held[i].stands)
+			pst_ptrace_detach(held[i].stopped.tid, held[i].stopped.signal);
+	pst_target_restore_signals(s->py->target);
+	count_stop(s, pst_now_ns() - since_ns);
+	for (size_t i = 0; i < n; i++)
+		if (s->opts.all_threads || held[i].holds_gil)
+			add_thread(s, s->py->threads[i], held[i].holds_gil, &s->readings[i],
+				held[i].verdict);
+	return 0;
+}
+
+/* ---- the entry ---- */
+
+int pst_snapshot_take(struct pst_snapshot *s, struct pst_sample *out, struct pst_error *err)
+{
+	int result;
+
+	pst_error_clear(err);
+	pst_target_collect(s->py->target);
+	s->n_threads = 0;
+	if (list_again(s, err) < 0)
+		return -1;
+	out->time_ns = pst_now_ns();
+	if (s->opts.stop == PST_STOP_ALL)
+		result = take_standing(s, err);
+	else if (s->opts.all_threads)
+		result = take_all(s, err);
+	else
+		result = take_holders(s, err);
+	out->threads = s->threads;
+	out->n = s->n_threads;
+	return result;
+}
