@@ -1,0 +1,50 @@
+/* Errors and warnings.  Control characters, which names of the target may hold, never reach the terminal. */
+#include "say.h"
+
+#include "pystill/json.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static void print_clean(FILE *f, const char *text)
+{
+	for (; *text; text++)
+		fputc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, f);
+}
+
+static void print_json(FILE *f, const struct pst_error *err, int status)
+{
+	char message[PST_JSON_GROWTH * sizeof(err->msg)];
+	const size_t len = pst_json_escape(message, err->msg, strlen(err->msg));
+
+	fprintf(f, "{\"message\": \"%.*s\", \"status\": %d, \"cause\": \"%s\"}\n", (int)len,
+		message, status, pst_error_cause(err));
+}
+
+void pst_say_error(const struct pst_opts *opts, const struct pst_error *err, int status)
+{
+	if (opts->errors == PST_ERRORS_JSON) {
+		print_json(stderr, err, status);
+		return;
+	}
+	if (err->sys == EPIPE) /* whoever read our output went away: no news */
+		return;
+	fprintf(stderr, "%s: ", opts->program);
+	print_clean(stderr, err->msg);
+	fputc('\n', stderr);
+}
+
+static void say_warning(void *ctx, const char *text)
+{
+	const struct pst_opts *opts = ctx;
+
+	fprintf(stderr, "%s: warning: ", opts->program);
+	print_clean(stderr, text);
+	fputc('\n', stderr);
+}
+
+struct pst_note pst_say_note(const struct pst_opts *opts)
+{
+	return (struct pst_note){ say_warning, (void *)opts };
+}
