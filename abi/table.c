@@ -74,8 +74,9 @@ const struct pst_abi *pst_abi_by_name(const char *name, const struct pst_abi_key
 
 		if (strcmp(row->name, name) != 0 || !same_kind(row, key))
 			continue;
-		if (!found || (key->version >= row->first && key->version < row->until))
-			found = row;
+		if (key->version >= row->first && key->version < row->until)
+			return row;
+		found = row;
 	}
 	return found;
 }

@@ -2,7 +2,7 @@
  *
  * A thread's Python frames change only while it runs.  Three things prove that they did not change while
  * they were read:
- *   rest   it slept in the kernel all the time (its run count is the same, and it was off the CPU);
+ *   rest   it was off the CPU all the time (it was off, and its run count is the same);
  *   GIL    it was not the last holder of the GIL, and that did not change hands;
  *   stop   we held it.  Only the holder of the GIL, running, is ever stopped.
  * What remains is a thread that runs outside of Python: it may take the GIL back at any moment, or enter a
@@ -19,6 +19,11 @@
 #define GROUP_TRIES 2
 #define TWICE_TRIES 3
 
+/* A stop that takes so long means that the thread had to wait for a CPU first.  Then, for some samples, it is
+ * looked whether it waits: a thread that waits need not be stopped. */
+#define SLOW_STOP_NS    (200 * PST_NSEC_PER_USEC)
+#define CROWDED_SAMPLES 100u
+
 struct pst_snapshot {
 	struct pst_python *py;
 	struct pst_snapshot_opts opts;
@@ -28,6 +33,7 @@ struct pst_snapshot {
 	size_t n_readings;
 	struct pst_reading second; /* to compare with, when a stack is read twice */
 	struct pst_stop_stats stops;
+	unsigned crowded; /* samples for which threads are expected to wait for a CPU */
 	struct pst_thread_sample *threads;
 	struct pst_frame **frames; /* of each thread sample */
 	size_t *caps;              /* of each of those */
@@ -225,7 +231,21 @@ static struct verdict read_twice(struct pst_snapshot *s, struct pst_pythread *t,
 static bool read_resting(struct pst_snapshot *s, struct pst_pythread *t, struct pst_reading *r,
 	uint64_t runs, struct pst_error *err)
 {
-	return read_running(s, t, r, err) == 0 && pst_watch_slept(&t->watch, runs);
+	return read_running(s, t, r, err) == 0 && pst_watch_rested(&t->watch, runs);
+}
+
+/* The same for a thread that did not stop, or would not, since it waits for a CPU. */
+static bool read_preempted(struct pst_snapshot *s, struct pst_pythread *t, struct pst_reading *r,
+	struct pst_error *err)
+{
+	uint64_t runs;
+
+	return t->tid && pst_watch_preempted(&t->watch, &runs) && read_resting(s, t, r, runs, err);
+}
+
+static bool is_late(struct verdict v)
+{
+	return v.proof == PST_FAILED && v.fail == PST_FAIL_NOT_STOPPED;
 }
 
 /* Proof by the GIL, which was as G before. */
@@ -259,6 +279,7 @@ static void resume(struct pst_snapshot *s, struct pst_stopped *stopped, int64_t 
 static struct verdict read_in_stop(struct pst_snapshot *s, struct pst_pythread *holder,
 	struct pst_pythread *t, struct pst_reading *r, bool *still, struct pst_error *err)
 {
+	const int64_t asked_ns = pst_now_ns();
 	struct pst_gil_state g = { 0 };
 	struct pst_stopped stopped;
 	int64_t since_ns;
@@ -270,9 +291,13 @@ static struct verdict read_in_stop(struct pst_snapshot *s, struct pst_pythread *
 
 		if (code == PST_ERR_GONE) /* the thread, not the process */
 			pst_error_clear(err);
+		else
+			s->crowded = CROWDED_SAMPLES;
 		return code == PST_ERR_GONE ? gone : failed(PST_FAIL_NOT_STOPPED);
 	}
 	since_ns = pst_now_ns();
+	if (since_ns - asked_ns > SLOW_STOP_NS)
+		s->crowded = CROWDED_SAMPLES;
 	pst_view_limit(s->view, since_ns + s->opts.limit_ns);
 	result = read_stack(s, t, r, err);
 	if (result == 0)
@@ -297,6 +322,8 @@ static bool read_stopped(struct pst_snapshot *s, struct pst_pythread *t, struct 
 	if (pst_gil_read(s->py, t->gil, &g, err) < 0 || g.holder != t->state)
 		return false;
 	*out = read_in_stop(s, t, t, r, &still, err);
+	if (is_late(*out) && !is_fatal(err) && read_preempted(s, t, r, err))
+		*out = exact;
 	return true;
 }
 
@@ -332,6 +359,8 @@ static enum attempt try_thread(struct pst_snapshot *s, struct pst_pythread *t,
 
 	*out = rest == PST_REST_GONE ? gone : exact;
 	if (rest == PST_REST_GONE)
+		return DONE;
+	if (s->crowded && rest == PST_REST_RUNNING && read_preempted(s, t, r, err))
 		return DONE;
 	if (rest == PST_REST_ASLEEP)
 		return read_resting(s, t, r, runs, err) ? DONE : AGAIN;
@@ -555,12 +584,24 @@ static void read_all(struct pst_snapshot *s, struct held *held)
 	}
 }
 
+static void add_held(
+	struct pst_snapshot *s, struct pst_pythread *t, struct held *held, struct pst_reading *r)
+{
+	struct pst_error err = { 0 };
+
+	if (!s->opts.all_threads && !held->holds_gil)
+		return;
+	if (is_late(held->verdict) && read_preempted(s, t, r, &err))
+		held->verdict = exact;
+	add_thread(s, t, held->holds_gil, r, held->verdict);
+}
+
 /* The target stands from the first thread that is asked to the last that is let go. */
 static int take_standing(struct pst_snapshot *s, struct pst_error *err)
 {
 	const size_t n = s->py->n_threads;
 	cleanup_free struct held *held = pst_xcalloc(n, sizeof(*held));
-	int64_t since_ns, deadline_ns;
+	int64_t since_ns;
 
 	(void)err;
 	reserve_readings(s, n);
@@ -569,10 +610,9 @@ static int take_standing(struct pst_snapshot *s, struct pst_error *err)
 		read_running(s, s->py->threads[i], &s->readings[i], &(struct pst_error){ 0 });
 	pst_target_block_signals(s->py->target);
 	since_ns = pst_now_ns();
-	deadline_ns = since_ns + s->opts.limit_ns;
 	ask_all(s, held);
-	await_all(s, held, deadline_ns);
-	pst_view_limit(s->view, deadline_ns);
+	await_all(s, held, since_ns + s->opts.limit_ns);
+	pst_view_limit(s->view, pst_now_ns() + s->opts.limit_ns);
 	read_all(s, held);
 	for (size_t i = 0; i < n; i++)
 		if (held[i].stands)
@@ -580,9 +620,7 @@ static int take_standing(struct pst_snapshot *s, struct pst_error *err)
 	pst_target_restore_signals(s->py->target);
 	count_stop(s, pst_now_ns() - since_ns);
 	for (size_t i = 0; i < n; i++)
-		if (s->opts.all_threads || held[i].holds_gil)
-			add_thread(s, s->py->threads[i], held[i].holds_gil, &s->readings[i],
-				held[i].verdict);
+		add_held(s, s->py->threads[i], &held[i], &s->readings[i]);
 	return 0;
 }
 
@@ -595,6 +633,7 @@ int pst_snapshot_take(struct pst_snapshot *s, struct pst_sample *out, struct pst
 	pst_error_clear(err);
 	pst_target_collect(s->py->target);
 	s->n_threads = 0;
+	s->crowded -= s->crowded > 0;
 	if (list_again(s, err) < 0)
 		return -1;
 	out->time_ns = pst_now_ns();

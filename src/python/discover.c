@@ -79,7 +79,7 @@ static bool find_by_symbol(
 	if (!out->roots.runtime && !out->roots.interp_head && symbols[1].value)
 		out->roots.interp_head =
 			decode_head_function(target, image->bias + symbols[1].value);
-	return out->roots.runtime || out->roots.interp_head;
+	return out->roots.runtime || out->roots.interp_head || symbols[1].value;
 }
 
 /* The section that holds _PyRuntime at its start: its header survives strip. */

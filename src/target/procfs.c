@@ -218,18 +218,26 @@ static ssize_t read_small(
 }
 
 /* schedstat: time on a CPU, time waiting for one, times scheduled (kernel/sched/stats.h).  It is all
- * zeros where the kernel keeps no such figures; then the context switches of `status` serve. */
-static bool count_runs(const struct pst_watch *watch, uint64_t *runs)
+ * zeros where the kernel keeps no such figures. */
+static bool read_schedstat(const struct pst_watch *watch, uint64_t *runs)
 {
 	unsigned long long on_cpu, waiting, times;
-	struct pst_status status;
 	char buf[128];
 
-	if (read_small(watch, watch->schedstat_fd, "schedstat", buf, sizeof(buf)) > 0 &&
-		sscanf(buf, "%llu %llu %llu", &on_cpu, &waiting, &times) == 3 && times) {
-		*runs = times;
+	if (read_small(watch, watch->schedstat_fd, "schedstat", buf, sizeof(buf)) <= 0 ||
+		sscanf(buf, "%llu %llu %llu", &on_cpu, &waiting, &times) != 3)
+		return false;
+	*runs = times;
+	return times != 0;
+}
+
+/* Without schedstat the context switches serve. */
+static bool count_runs(const struct pst_watch *watch, uint64_t *runs)
+{
+	struct pst_status status;
+
+	if (read_schedstat(watch, runs))
 		return true;
-	}
 	if (pst_procfs_status(watch->pid, watch->tid, &status, NULL) < 0)
 		return false;
 	*runs = status.switches;
@@ -261,7 +269,18 @@ enum pst_rest pst_watch_rest(const struct pst_watch *watch, uint64_t *runs)
 	return rest_now(watch);
 }
 
-bool pst_watch_slept(const struct pst_watch *watch, uint64_t runs)
+/* schedstat counts how often the thread was put on a CPU, and `status` how often it was taken off one
+ * (__schedule() in kernel/sched/core.c): both are equal exactly while it is off.  As the former is read after
+ * the latter, being equal means that it was off when the latter was read, and has not come back since. */
+bool pst_watch_preempted(const struct pst_watch *watch, uint64_t *runs)
+{
+	struct pst_status status;
+
+	return pst_procfs_status(watch->pid, watch->tid, &status, NULL) == 0 &&
+		read_schedstat(watch, runs) && *runs == status.switches;
+}
+
+bool pst_watch_rested(const struct pst_watch *watch, uint64_t runs)
 {
 	uint64_t now;
 

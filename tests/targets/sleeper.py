@@ -1,0 +1,7 @@
+"""A program that only sleeps."""
+import time
+
+import truth
+
+truth.tell()
+time.sleep(3600)
