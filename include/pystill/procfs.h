@@ -59,7 +59,11 @@ void pst_watch_close(struct pst_watch *watch);
 /* What the thread does now.  When it is asleep, *RUNS says how often it has been scheduled so far. */
 enum pst_rest pst_watch_rest(const struct pst_watch *watch, uint64_t *runs);
 
-/* Has the thread slept all the time since pst_watch_rest() gave RUNS? */
-bool pst_watch_slept(const struct pst_watch *watch, uint64_t runs);
+/* The same for a thread that wants a CPU and waits for one, which pst_watch_rest() calls running.  Takes some
+ * 10 us.  False also where the kernel does not count. */
+bool pst_watch_preempted(const struct pst_watch *watch, uint64_t *runs);
+
+/* Has the thread rested all the time since one of these gave RUNS? */
+bool pst_watch_rested(const struct pst_watch *watch, uint64_t runs);
 
 #endif
