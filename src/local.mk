@@ -37,7 +37,9 @@ noinst_LIBRARIES += %D%/libpystill.a
 	%D%/base/note.c \
 	%D%/base/utf8.c \
 	%D%/profile/capture.c \
+	%D%/profile/internal.h \
 	%D%/profile/profile.c \
+	%D%/profile/reader.c \
 	%D%/profile/sampler.c \
 	%D%/profile/snapshot.c \
 	%D%/python/code.c \

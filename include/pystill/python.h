@@ -41,6 +41,7 @@ struct pst_python {
 	size_t n_gils, cap_gils;
 	struct pst_pages list_pages; /* what listing the threads needed last time */
 	int32_t tid_offset;          /* of the kernel's id in struct pthread; 0 unknown */
+	int64_t find_tids_ns;        /* when ids that were not found are looked for again */
 	struct pst_code_cache *codes;
 };
 

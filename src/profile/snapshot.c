@@ -10,6 +10,8 @@
 #define _GNU_SOURCE
 #include "pystill/snapshot.h"
 
+#include "internal.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +19,6 @@
 #define LIST_TRIES  4
 #define READ_TRIES  6
 #define GROUP_TRIES 2
-#define TWICE_TRIES 3
 
 /* A stop that takes so long means that the thread had to wait for a CPU first.  Then, for some samples, it is
  * looked whether it waits: a thread that waits need not be stopped. */
@@ -25,13 +26,12 @@
 #define CROWDED_SAMPLES 100u
 
 struct pst_snapshot {
-	struct pst_python *py;
+	struct reader reader;
+	struct pst_python *py; /* the reader's */
 	struct pst_snapshot_opts opts;
-	struct pst_view *view;
 	struct pst_reading
 		*readings; /* GROUP of them, or one for each thread when all are stopped */
 	size_t n_readings;
-	struct pst_reading second; /* to compare with, when a stack is read twice */
 	struct pst_stop_stats stops;
 	unsigned crowded; /* samples for which threads are expected to wait for a CPU */
 	struct pst_thread_sample *threads;
@@ -56,9 +56,8 @@ struct pst_snapshot *pst_snapshot_new(struct pst_python *py, const struct pst_sn
 
 	s->py = py;
 	s->opts = *opts;
-	s->view = pst_view_new(py->target->mem);
+	pst_reader_init(&s->reader, py);
 	reserve_readings(s, GROUP);
-	pst_reading_init(&s->second);
 	return s;
 }
 
@@ -66,11 +65,10 @@ void pst_snapshot_free(struct pst_snapshot *s)
 {
 	if (!s)
 		return;
-	pst_view_free(s->view);
+	pst_reader_fini(&s->reader);
 	for (size_t i = 0; i < s->n_readings; i++)
 		pst_reading_fini(&s->readings[i]);
 	free(s->readings);
-	pst_reading_fini(&s->second);
 	for (size_t i = 0; i < s->cap_threads; i++)
 		free(s->frames[i]);
 	free(s->frames);
@@ -85,34 +83,6 @@ const struct pst_stop_stats *pst_snapshot_stops(const struct pst_snapshot *s)
 }
 
 /* ---- results ---- */
-
-/* What became of one thread. */
-struct verdict {
-	enum pst_proof proof;
-	enum pst_fail fail;
-	bool gone; /* it ended: leave it out */
-};
-
-static const struct verdict exact = { .proof = PST_EXACT };
-static const struct verdict unproved = { .proof = PST_UNPROVED };
-static const struct verdict gone = { .gone = true };
-
-static struct verdict failed(enum pst_fail fail)
-{
-	return (struct verdict){ .proof = PST_FAILED, .fail = fail };
-}
-
-/* Errors that end the run are kept in the error; all others are a verdict. */
-static bool is_fatal(const struct pst_error *err)
-{
-	return err->code == PST_ERR_GONE || err->code == PST_ERR_PERM ||
-		err->code == PST_ERR_UNSUPPORTED;
-}
-
-static struct verdict verdict_of(const struct pst_error *err)
-{
-	return failed(err->code == PST_ERR_LATE ? PST_FAIL_HELD : PST_FAIL_TORN);
-}
 
 static void reserve_threads(struct pst_snapshot *s, size_t n)
 {
@@ -147,7 +117,7 @@ static void add_thread(struct pst_snapshot *s, struct pst_pythread *t, bool hold
 		s->frames[s->n_threads] = pst_grow(s->frames[s->n_threads], &s->caps[s->n_threads],
 			r->stack.n, sizeof(struct pst_frame));
 		if (pst_python_resolve(s->py, t, r, s->frames[s->n_threads], &n, &err) < 0)
-			v = verdict_of(&err);
+			v = pst_verdict_of(&err);
 	}
 	*out = (struct pst_thread_sample){
 		.tid = t->tid,
@@ -159,103 +129,6 @@ static void add_thread(struct pst_snapshot *s, struct pst_pythread *t, bool hold
 			v.proof != PST_FAILED && r->stack.truncated },
 	};
 	s->n_threads++;
-}
-
-/* ---- reading one stack ---- */
-
-/* Copy the pages that T needed last time and walk its frames.  Whatever proves the result is up to the
- * caller. */
-static int read_stack(struct pst_snapshot *s, struct pst_pythread *t, struct pst_reading *r,
-	struct pst_error *err)
-{
-	pst_view_reset(s->view);
-	if (pst_view_fetch(s->view, NULL, 0, &t->pages, NULL, 0, err) < 0)
-		return -1;
-	return pst_python_read(s->py, t, pst_view_mem(s->view), r, err);
-}
-
-/* After a read: remember what it needed, for the next one.  Not while the thread is stopped. */
-static void learn_pages(struct pst_snapshot *s, struct pst_pythread *t, size_t mark)
-{
-	if (pst_view_misses(s->view))
-		pst_view_touched(s->view, mark, pst_view_mark(s->view), &t->pages);
-}
-
-/* Read while the target runs, and learn. */
-static int read_running(struct pst_snapshot *s, struct pst_pythread *t, struct pst_reading *r,
-	struct pst_error *err)
-{
-	size_t mark;
-	int result;
-
-	pst_view_limit(s->view, 0);
-	pst_view_reset(s->view);
-	mark = pst_view_mark(s->view);
-	result = read_stack(s, t, r, err);
-	learn_pages(s, t, mark);
-	return result;
-}
-
-static bool same_stack(const struct pst_raw_stack *a, const struct pst_raw_stack *b)
-{
-	if (a->n != b->n || a->truncated != b->truncated)
-		return false;
-	for (uint32_t i = 0; i < a->n; i++)
-		if (a->v[i].frame != b->v[i].frame || a->v[i].code != b->v[i].code ||
-			a->v[i].lasti != b->v[i].lasti)
-			return false;
-	return true;
-}
-
-/* Nothing proves anything: accept what reads twice alike.  With MOVING, when no two reads are alike, accept
- * the last one that made sense: refusing it would favour slow functions. */
-static struct verdict read_twice(struct pst_snapshot *s, struct pst_pythread *t,
-	struct pst_reading *r, bool moving, struct pst_error *err)
-{
-	bool sensible = false;
-
-	for (int i = 0; i < TWICE_TRIES; i++) {
-		sensible = read_running(s, t, r, err) == 0;
-		if (!sensible && is_fatal(err))
-			return verdict_of(err);
-		if (sensible && read_running(s, t, &s->second, err) == 0 &&
-			same_stack(&r->stack, &s->second.stack))
-			return unproved;
-	}
-	if (sensible && moving)
-		return unproved;
-	return failed(sensible ? PST_FAIL_MOVED : PST_FAIL_TORN);
-}
-
-/* Proof by rest. */
-static bool read_resting(struct pst_snapshot *s, struct pst_pythread *t, struct pst_reading *r,
-	uint64_t runs, struct pst_error *err)
-{
-	return read_running(s, t, r, err) == 0 && pst_watch_rested(&t->watch, runs);
-}
-
-/* The same for a thread that did not stop, or would not, since it waits for a CPU. */
-static bool read_preempted(struct pst_snapshot *s, struct pst_pythread *t, struct pst_reading *r,
-	struct pst_error *err)
-{
-	uint64_t runs;
-
-	return t->tid && pst_watch_preempted(&t->watch, &runs) && read_resting(s, t, r, runs, err);
-}
-
-static bool is_late(struct verdict v)
-{
-	return v.proof == PST_FAILED && v.fail == PST_FAIL_NOT_STOPPED;
-}
-
-/* Proof by the GIL, which was as G before. */
-static bool read_aside(struct pst_snapshot *s, struct pst_pythread *t, struct pst_reading *r,
-	const struct pst_gil_state *g, struct pst_error *err)
-{
-	struct pst_gil_state after;
-
-	return read_running(s, t, r, err) == 0 && pst_gil_read(s->py, t->gil, &after, err) == 0 &&
-		pst_gil_proves(g, &after, t->state);
 }
 
 /* ---- the stop ---- */
@@ -275,7 +148,7 @@ static void resume(struct pst_snapshot *s, struct pst_stopped *stopped, int64_t 
 }
 
 /* Stop HOLDER, read T (the holder itself, or a thread that cannot run as long as the holder stands with the
- * GIL), let it go.  *STILL says whether HOLDER had the GIL while it stood. */
+ * GIL), let it go.  For the latter *STILL says whether HOLDER had the GIL while it stood. */
 static struct verdict read_in_stop(struct pst_snapshot *s, struct pst_pythread *holder,
 	struct pst_pythread *t, struct pst_reading *r, bool *still, struct pst_error *err)
 {
@@ -293,37 +166,38 @@ static struct verdict read_in_stop(struct pst_snapshot *s, struct pst_pythread *
 			pst_error_clear(err);
 		else
 			s->crowded = CROWDED_SAMPLES;
-		return code == PST_ERR_GONE ? gone : failed(PST_FAIL_NOT_STOPPED);
+		return code == PST_ERR_GONE ? verdict_gone() : verdict_failed(PST_FAIL_NOT_STOPPED);
 	}
 	since_ns = pst_now_ns();
 	if (since_ns - asked_ns > SLOW_STOP_NS)
 		s->crowded = CROWDED_SAMPLES;
-	pst_view_limit(s->view, since_ns + s->opts.limit_ns);
-	result = read_stack(s, t, r, err);
-	if (result == 0)
+	pst_view_limit(s->reader.view, since_ns + s->opts.limit_ns);
+	result = pst_reader_read(&s->reader, t, r, err);
+	if (result == 0 && t != holder)
 		result = pst_gil_read(s->py, t->gil, &g, err);
 	resume(s, &stopped, since_ns);
 	*still = g.holder == holder->state;
-	return result < 0 ? verdict_of(err) : exact;
+	return result < 0 ? pst_verdict_of(err) : verdict_exact();
 }
 
-/* The holder is running Python: look first (that brings the pages, and names new code ahead of the stop), then
- * stop it if it still holds the GIL. */
+/* The holder is running Python: look first, so that the read in the stop finds all pages known, then stop it if
+ * it still holds the GIL. */
 static bool read_stopped(struct pst_snapshot *s, struct pst_pythread *t, struct pst_reading *r,
 	struct verdict *out, struct pst_error *err)
 {
 	struct pst_gil_state g;
 	bool still;
 
-	if (read_running(s, t, r, err) < 0 && is_fatal(err)) {
-		*out = verdict_of(err);
+	if (pst_reader_look(&s->reader, t, r, err) < 0 && pst_error_is_fatal(err)) {
+		*out = pst_verdict_of(err);
 		return true;
 	}
 	if (pst_gil_read(s->py, t->gil, &g, err) < 0 || g.holder != t->state)
 		return false;
 	*out = read_in_stop(s, t, t, r, &still, err);
-	if (is_late(*out) && !is_fatal(err) && read_preempted(s, t, r, err))
-		*out = exact;
+	if (verdict_is_late(*out) && !pst_error_is_fatal(err) &&
+		pst_reader_preempted(&s->reader, t, r, err))
+		*out = verdict_exact();
 	return true;
 }
 
@@ -336,8 +210,8 @@ static bool read_under_holder(struct pst_snapshot *s, struct pst_pythread *t, st
 
 	if (!holder || !holder->tid || holder == t)
 		return false;
-	if (read_running(s, t, r, err) < 0 && is_fatal(err)) {
-		*out = verdict_of(err);
+	if (pst_reader_look(&s->reader, t, r, err) < 0 && pst_error_is_fatal(err)) {
+		*out = pst_verdict_of(err);
 		return true;
 	}
 	*out = read_in_stop(s, holder, t, r, &still, err);
@@ -357,17 +231,17 @@ static enum attempt try_thread(struct pst_snapshot *s, struct pst_pythread *t,
 	const enum pst_rest rest = t->tid ? pst_watch_rest(&t->watch, &runs) : PST_REST_RUNNING;
 	struct pst_gil_state g;
 
-	*out = rest == PST_REST_GONE ? gone : exact;
+	*out = rest == PST_REST_GONE ? verdict_gone() : verdict_exact();
 	if (rest == PST_REST_GONE)
 		return DONE;
-	if (s->crowded && rest == PST_REST_RUNNING && read_preempted(s, t, r, err))
+	if (s->crowded && rest == PST_REST_RUNNING && pst_reader_preempted(&s->reader, t, r, err))
 		return DONE;
 	if (rest == PST_REST_ASLEEP)
-		return read_resting(s, t, r, runs, err) ? DONE : AGAIN;
+		return pst_reader_resting(&s->reader, t, r, runs, err) ? DONE : AGAIN;
 	if (pst_gil_read(s->py, t->gil, &g, err) < 0)
 		return AGAIN;
 	if (g.counted && g.last_holder != t->state && g.holder != t->state)
-		return read_aside(s, t, r, &g, err) ? DONE : AGAIN;
+		return pst_reader_aside(&s->reader, t, r, &g, err) ? DONE : AGAIN;
 	if (s->opts.stop == PST_STOP_NONE || !t->tid)
 		return HOPELESS;
 	if (g.holder == t->state)
@@ -387,13 +261,13 @@ static struct verdict read_thread(struct pst_snapshot *s, struct pst_pythread *t
 
 		if (a == DONE)
 			return v;
-		if (is_fatal(err))
-			return verdict_of(err);
+		if (pst_error_is_fatal(err))
+			return pst_verdict_of(err);
 		pst_error_clear(err);
 		if (a == HOPELESS)
 			break;
 	}
-	return read_twice(s, t, r, s->opts.stop == PST_STOP_NONE, err);
+	return pst_reader_twice(&s->reader, t, r, s->opts.stop == PST_STOP_NONE, err);
 }
 
 /* ---- the whole process, at most one thread of it stopped ---- */
@@ -402,9 +276,9 @@ static int list_again(struct pst_snapshot *s, struct pst_error *err)
 {
 	for (int i = 0; i < LIST_TRIES; i++) {
 		pst_error_clear(err);
-		if (pst_python_list(s->py, s->view, err) == 0)
+		if (pst_python_list(s->py, s->reader.view, err) == 0)
 			return 0;
-		if (is_fatal(err))
+		if (pst_error_is_fatal(err))
 			return -1;
 	}
 	return -1;
@@ -417,7 +291,7 @@ static int take_holder(struct pst_snapshot *s, size_t gil, struct pst_error *err
 	for (int i = 0; i < LIST_TRIES && gil < s->py->n_gils; i++) {
 		struct pst_pythread *t;
 		struct pst_gil_state g;
-		struct verdict v = gone;
+		struct verdict v = verdict_gone();
 
 		if (pst_gil_read(s->py, gil, &g, err) < 0)
 			return -1;
@@ -426,7 +300,7 @@ static int take_holder(struct pst_snapshot *s, size_t gil, struct pst_error *err
 		t = pst_python_thread(s->py, g.holder);
 		if (t)
 			v = read_thread(s, t, &s->readings[0], err);
-		if (is_fatal(err))
+		if (pst_error_is_fatal(err))
 			return -1;
 		if (!v.gone) {
 			add_thread(s, t, true, &s->readings[0], v);
@@ -456,7 +330,7 @@ static bool read_group(
 	if (pst_gil_read(s->py, v[0]->gil, &before, err) < 0)
 		return false;
 	for (size_t i = 0; i < n; i++)
-		if (read_running(s, v[i], &s->readings[i], err) < 0)
+		if (pst_reader_look(&s->reader, v[i], &s->readings[i], err) < 0)
 			return false;
 	if (pst_gil_read(s->py, v[0]->gil, &after, err) < 0)
 		return false;
@@ -473,17 +347,17 @@ static int take_group(
 	for (int i = 0; i < GROUP_TRIES && n; i++) {
 		if (read_group(s, v, n, err)) {
 			for (size_t k = 0; k < n; k++)
-				add_thread(s, v[k], false, &s->readings[k], exact);
+				add_thread(s, v[k], false, &s->readings[k], verdict_exact());
 			return 0;
 		}
-		if (is_fatal(err))
+		if (pst_error_is_fatal(err))
 			return -1;
 		pst_error_clear(err);
 	}
 	for (size_t i = 0; i < n; i++) {
 		const struct verdict verdict = read_thread(s, v[i], &s->readings[0], err);
 
-		if (is_fatal(err))
+		if (pst_error_is_fatal(err))
 			return -1;
 		add_thread(s, v[i], false, &s->readings[0], verdict);
 	}
@@ -508,7 +382,7 @@ static int take_threads(struct pst_snapshot *s, size_t gil, struct pst_error *er
 		if (alone) {
 			const struct verdict v = read_thread(s, t, &s->readings[0], err);
 
-			if (is_fatal(err))
+			if (pst_error_is_fatal(err))
 				return -1;
 			add_thread(s, t, t->state == g.holder, &s->readings[0], v);
 			continue;
@@ -544,12 +418,12 @@ static void ask_all(struct pst_snapshot *s, struct held *held)
 		const pid_t tid = s->py->threads[i]->tid;
 		struct pst_error err = { 0 };
 
-		held[i].verdict = failed(PST_FAIL_NOT_STOPPED);
+		held[i].verdict = verdict_failed(PST_FAIL_NOT_STOPPED);
 		if (!tid || pst_target_is_late(s->py->target, tid))
 			continue;
 		held[i].asked = pst_ptrace_interrupt(tid, &err) == 0;
 		if (!held[i].asked && err.code == PST_ERR_GONE)
-			held[i].verdict = gone;
+			held[i].verdict = verdict_gone();
 	}
 }
 
@@ -563,7 +437,7 @@ static void await_all(struct pst_snapshot *s, struct held *held, int64_t deadlin
 		held[i].stands = pst_target_await_stop(s->py->target, s->py->threads[i]->tid,
 					 deadline_ns, &held[i].stopped, &err) == 0;
 		if (err.code == PST_ERR_GONE)
-			held[i].verdict = gone;
+			held[i].verdict = verdict_gone();
 	}
 }
 
@@ -579,8 +453,9 @@ static void read_all(struct pst_snapshot *s, struct held *held)
 		held[i].holds_gil = g.holder == t->state;
 		if (!held[i].holds_gil && !s->opts.all_threads)
 			continue;
-		held[i].verdict =
-			read_stack(s, t, &s->readings[i], &err) == 0 ? exact : verdict_of(&err);
+		held[i].verdict = pst_reader_read(&s->reader, t, &s->readings[i], &err) == 0
+			? verdict_exact()
+			: pst_verdict_of(&err);
 	}
 }
 
@@ -591,8 +466,8 @@ static void add_held(
 
 	if (!s->opts.all_threads && !held->holds_gil)
 		return;
-	if (is_late(held->verdict) && read_preempted(s, t, r, &err))
-		held->verdict = exact;
+	if (verdict_is_late(held->verdict) && pst_reader_preempted(&s->reader, t, r, &err))
+		held->verdict = verdict_exact();
 	add_thread(s, t, held->holds_gil, r, held->verdict);
 }
 
@@ -607,12 +482,13 @@ static int take_standing(struct pst_snapshot *s, struct pst_error *err)
 	reserve_readings(s, n);
 	pst_target_reserve(s->py->target, n);
 	for (size_t i = 0; i < n; i++) /* looking ahead brings the pages */
-		read_running(s, s->py->threads[i], &s->readings[i], &(struct pst_error){ 0 });
+		pst_reader_look(
+			&s->reader, s->py->threads[i], &s->readings[i], &(struct pst_error){ 0 });
 	pst_target_block_signals(s->py->target);
 	since_ns = pst_now_ns();
 	ask_all(s, held);
 	await_all(s, held, since_ns + s->opts.limit_ns);
-	pst_view_limit(s->view, pst_now_ns() + s->opts.limit_ns);
+	pst_view_limit(s->reader.view, pst_now_ns() + s->opts.limit_ns);
 	read_all(s, held);
 	for (size_t i = 0; i < n; i++)
 		if (held[i].stands)

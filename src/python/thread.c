@@ -9,6 +9,7 @@
 #define MAX_INTERPS     4096u
 #define MAX_THREADS     100000u
 #define MAX_STATE_BYTES 1024
+#define TID_RETRY_NS    (100 * PST_NSEC_PER_MSEC)
 #define PTHREAD_BYTES   0x400 /* of struct pthread: the id lies in its first part in glibc and musl */
 
 /* ---- the GIL ---- */
@@ -177,11 +178,16 @@ static void find_tid(
 		pst_watch_open(&t->watch, py->target->pid, t->tid);
 }
 
-static void find_tids(struct pst_python *py)
+/* Threads whose id is not to be found are looked for again now and then, not at every sample. */
+static void find_tids(struct pst_python *py, bool new_threads)
 {
 	cleanup_free struct tid_pair *pairs = NULL;
+	const int64_t now_ns = pst_now_ns();
 	size_t n_pairs = 0;
 
+	if (!new_threads && now_ns < py->find_tids_ns)
+		return;
+	py->find_tids_ns = now_ns + TID_RETRY_NS;
 	for (size_t i = 0; i < py->n_threads; i++) {
 		if (py->threads[i]->tid)
 			continue;
@@ -378,6 +384,7 @@ int pst_python_list(struct pst_python *py, struct pst_view *view, struct pst_err
 {
 	struct pst_mem *mem = pst_view_mem(view);
 	struct listing l = { 0 };
+	bool changed;
 	size_t from;
 
 	pst_view_reset(view);
@@ -392,9 +399,10 @@ int pst_python_list(struct pst_python *py, struct pst_view *view, struct pst_err
 	}
 	if (pst_view_misses(view))
 		pst_view_touched(view, from, pst_view_mark(view), &py->list_pages);
-	if (!same_list(py, &l))
+	changed = !same_list(py, &l);
+	if (changed)
 		merge_list(py, &l);
-	find_tids(py);
+	find_tids(py, changed);
 	free(l.v);
 	return 0;
 }
