@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #define STOP_LIMIT_NS (2 * PST_NSEC_PER_MSEC)
 
@@ -39,6 +40,17 @@ static void catch_signals(void)
 	sigaction(SIGCHLD, &action, NULL);
 	action.sa_handler = SIG_IGN;
 	sigaction(SIGPIPE, &action, NULL);
+}
+
+/* Two descriptors stay open for each thread that is watched. */
+static void raise_descriptor_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 static int print_version(void)
@@ -209,6 +221,7 @@ static int run(struct pst_opts *opts, int argc, char **argv, struct pst_error *e
 	if (check_words(opts, err) < 0)
 		return -1;
 	catch_signals();
+	raise_descriptor_limit();
 	target = pst_target_open((pid_t)opts->pid, &note, err);
 	if (!target)
 		return -1;
