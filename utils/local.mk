@@ -7,18 +7,30 @@ AM_TESTS_ENVIRONMENT = \
 	top_srcdir='$(abs_top_srcdir)'; export top_srcdir; \
 	top_builddir='$(abs_top_builddir)'; export top_builddir; \
 	CLANG_FORMAT='$(CLANG_FORMAT)'; export CLANG_FORMAT; \
+	PYSTILL='$(abs_top_builddir)/src/pystill'; export PYSTILL; \
 	PYTHONDONTWRITEBYTECODE=1; export PYTHONDONTWRITEBYTECODE;
 if SANITIZERS
 AM_TESTS_ENVIRONMENT += CHECK_LAYERS_FLAGS=--no-nm; export CHECK_LAYERS_FLAGS;
 endif
 
+# The options as the man page has them.
+check_PROGRAMS += %D%/man-options
+%C%_man_options_SOURCES = %D%/man-options.c
+%C%_man_options_LDADD = src/libpystill.a
+update-man: %D%/man-options
+	$(SHELL) $(srcdir)/%D%/check-man.sh --update %D%/man-options $(srcdir)/docs/pystill.1
+.PHONY: update-man
+
 TESTS += \
 	%D%/check-format.sh \
-	%D%/check-layers.py
+	%D%/check-layers.py \
+	%D%/check-man.sh
 
 EXTRA_DIST += \
+	%D%/check \
 	%D%/check-format.sh \
 	%D%/check-layers.py \
+	%D%/check-man.sh \
 	%D%/demo \
 	%D%/demo-program.py \
 	%D%/gen-abi \
