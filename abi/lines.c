@@ -53,6 +53,7 @@ int32_t pst_lines_ranges(const uint8_t *table, size_t len, int32_t first, int32_
 
 struct cursor {
 	const uint8_t *at, *end;
+	bool cut; /* the table ended in the middle of an entry */
 };
 
 /* Six bits a byte, low first, bit 6 says that more follow.  More than 32 bits are cut off. */
@@ -65,6 +66,7 @@ static uint32_t varint(struct cursor *c)
 		if (shift < 32)
 			value |= (byte & 0x3f) << shift;
 	}
+	c->cut |= byte & 0x40;
 	return value;
 }
 
@@ -77,7 +79,8 @@ static int64_t signed_varint(struct cursor *c)
 
 static void skip(struct cursor *c, ptrdiff_t bytes)
 {
-	c->at = c->end - c->at < bytes ? c->end : c->at + bytes;
+	c->cut |= c->end - c->at < bytes;
+	c->at = c->cut ? c->end : c->at + bytes;
 }
 
 /* Read what follows the first byte of an entry; returns by how much the line moves, and whether the entry
@@ -109,7 +112,7 @@ static int64_t entry_delta(struct cursor *c, unsigned kind, bool *has_line)
 
 int32_t pst_lines_locations(const uint8_t *table, size_t len, int32_t first, int32_t lasti)
 {
-	struct cursor c = { table, table + len };
+	struct cursor c = { table, table + len, false };
 	int64_t line = first, addr = 0;
 
 	if (lasti < 0)
@@ -121,7 +124,7 @@ int32_t pst_lines_locations(const uint8_t *table, size_t len, int32_t first, int
 		line += entry_delta(&c, byte >> 3 & 15, &has_line);
 		addr += ((byte & 7) + 1) * 2;
 		if (lasti < addr)
-			return has_line ? sane(line) : 0;
+			return has_line && !c.cut ? sane(line) : 0;
 	}
 	return 0;
 }

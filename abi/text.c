@@ -33,9 +33,13 @@ struct sink {
 
 static bool put(struct sink *s, uint32_t code_point)
 {
-	if (s->cap - s->len < PST_UTF8_MAX)
+	char bytes[PST_UTF8_MAX];
+	const size_t n = pst_utf8_put(bytes, code_point);
+
+	if (n > s->cap - s->len)
 		return false;
-	s->len += pst_utf8_put(s->buf + s->len, code_point);
+	memcpy(s->buf + s->len, bytes, n);
+	s->len += n;
 	return true;
 }
 

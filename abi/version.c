@@ -20,28 +20,26 @@ void pst_abi_version_text(uint32_t version, char buf[24])
 		snprintf(buf + n, 24 - (size_t)n, "%s%u", level, version & 15);
 }
 
-/* One to two digits that end at a character of STOPS. */
+/* One to two digits, and behind them a character of STOPS, or the end of the text. */
 static bool parse_number(const char **s, const char *stops, unsigned *out)
 {
+	const char *start = *s;
+
 	*out = 0;
-	for (int i = 0; i < 2 && isdigit((unsigned char)**s); i++)
-		*out = *out * 10 + (unsigned)(*(*s)++ - '0');
-	return **s && strchr(stops, **s);
+	for (; *s - start < 2 && isdigit((unsigned char)**s); (*s)++)
+		*out = *out * 10 + (unsigned)(**s - '0');
+	return *s > start && strchr(stops, **s);
 }
 
 uint32_t pst_abi_version_parse(const char *text)
 {
 	unsigned major, minor, micro, level = 0xf, serial = 0;
 
-	if (!parse_number(&text, ".", &major) || (major != 2 && major != 3))
+	if (!parse_number(&text, ".", &major) || (major != 2 && major != 3) || !*text++ ||
+		!parse_number(&text, ".", &minor) || !*text++ ||
+		!parse_number(&text, "abcr+ ", &micro))
 		return 0;
-	text++;
-	if (!parse_number(&text, ".", &minor))
-		return 0;
-	text++;
-	if (!isdigit((unsigned char)*text) || !parse_number(&text, "abcr+ ", &micro))
-		return 0;
-	if (strchr("abcr", *text)) {
+	if (*text && strchr("abcr", *text)) {
 		level = *text == 'a' ? 0xa : *text == 'b' ? 0xb : 0xc;
 		text += strncmp(text, "rc", 2) == 0 ? 2 : 1;
 		serial = (unsigned)strtoul(text, NULL, 10) & 15;
@@ -49,12 +47,15 @@ uint32_t pst_abi_version_parse(const char *text)
 	return PST_PY(major, minor, micro) | level << 4 | serial;
 }
 
-/* Behind a version: " (build...)", perhaps a blank, perhaps a newline, "[compiler]". */
+/* Behind a version: " (build...)", perhaps a blank, perhaps a newline, "[compiler]".  Distributors may put words of
+ * theirs before the build ("| packaged by conda-forge | "). */
 static bool has_build_info(const char *s, const char *end)
 {
-	if (end - s < 8 || s[0] != ' ' || s[1] != '(')
+	const char *build = memchr(s, '(', (size_t)(end - s));
+
+	if (!build || build == s || build[-1] != ' ' || (build > s + 1 && s[1] != '|'))
 		return false;
-	s = memchr(s, ')', (size_t)(end - s));
+	s = memchr(build, ')', (size_t)(end - build));
 	if (!s || ++s == end)
 		return false;
 	if (*s == ' ')
@@ -85,8 +86,9 @@ uint32_t pst_abi_version_search(const char *bytes, size_t len)
 	const char *const end = bytes + len;
 
 	for (const char *s = bytes; end - s > 8; s++) {
+		const bool begins = s == bytes || (!isdigit((unsigned char)s[-1]) && s[-1] != '.');
 		const uint32_t version =
-			(*s == '2' || *s == '3') && s[1] == '.' ? version_at(s, end) : 0;
+			begins && (*s == '2' || *s == '3') && s[1] == '.' ? version_at(s, end) : 0;
 
 		if (version)
 			return version;

@@ -98,8 +98,8 @@ static int32_t end_of(int32_t offset, unsigned size)
 size_t pst_code_head_size(const struct pst_layout *layout)
 {
 	const struct pst_offsets *o = &layout->off;
-	const int32_t ends[] = { end_of(o->code_filename, 8), end_of(o->code_name, 8),
-		end_of(o->code_qualname, 8), end_of(o->code_linetable, 8),
+	const int32_t ends[] = { end_of(o->object_type, 8), end_of(o->code_filename, 8),
+		end_of(o->code_name, 8), end_of(o->code_qualname, 8), end_of(o->code_linetable, 8),
 		end_of(o->code_firstlineno, 4), end_of(o->code_firsttraceable, 4) };
 	int32_t size = 0;
 

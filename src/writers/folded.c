@@ -129,17 +129,22 @@ static void merge(struct folded *f)
 	f->n = n;
 }
 
-/* Whole lines are sorted bytewise, counts included, as `LC_ALL=C sort` would. */
-static int by_line(const void *a, const void *b)
+/* Whole lines are sorted, counts included, as `LC_ALL=C sort` would. */
+static void add_counts(struct folded *f)
 {
-	const struct line *x = a, *y = b;
-	const size_t nx = strlen(x->text), ny = strlen(y->text);
-	const int order = memcmp(x->text, y->text, nx < ny ? nx : ny);
+	for (size_t i = 0; i < f->n; i++) {
+		char count[24];
+		const size_t len = strlen(f->lines[i].text);
+		const size_t n =
+			(size_t)snprintf(count, sizeof(count), " %" PRIu64 "\n", f->lines[i].count);
+		char *text = pst_arena_alloc(&f->arena, len + n + 1);
 
-	if (order || nx == ny)
-		return order;
-	/* One is the beginning of the other: a blank follows it there. */
-	return nx < ny ? ' ' - (unsigned char)y->text[nx] : (unsigned char)x->text[ny] - ' ';
+		memcpy(text, f->lines[i].text, len);
+		memcpy(text + len, count, n + 1);
+		f->lines[i].text = text;
+	}
+	if (f->n)
+		qsort(f->lines, f->n, sizeof(*f->lines), by_text);
 }
 
 static int write_folded(struct pst_capture_reader *reader, const struct pst_write_opts *opts,
@@ -155,12 +160,9 @@ static int write_folded(struct pst_capture_reader *reader, const struct pst_writ
 		if (record.kind != PST_RECORD_IDLE || !opts->no_idle)
 			add_record(&f, names, &record, opts);
 	merge(&f);
-	if (f.n)
-		qsort(f.lines, f.n, sizeof(*f.lines), by_line);
-	for (size_t i = 0; i < f.n; i++) {
+	add_counts(&f);
+	for (size_t i = 0; i < f.n; i++)
 		pst_out_text(out, f.lines[i].text);
-		pst_out_format(out, " %" PRIu64 "\n", f.lines[i].count);
-	}
 	pst_arena_fini(&f.arena);
 	free(f.lines);
 	free(f.buf);

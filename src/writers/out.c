@@ -48,11 +48,8 @@ static bool is_special(const char *path)
 
 static int open_fd(struct pst_out *o)
 {
-	if (strcmp(o->path, "standard output") == 0) {
-		o->fd = STDOUT_FILENO;
-		o->borrowed_fd = true;
+	if (o->borrowed_fd)
 		return 0;
-	}
 	if (is_special(o->path)) {
 		o->fd = open(o->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 		return o->fd < 0 ? -1 : 0;
@@ -73,8 +70,9 @@ struct pst_out *pst_out_open(const char *path, struct pst_error *err)
 {
 	struct pst_out *o = pst_xcalloc(1, sizeof(*o));
 
-	o->fd = -1;
-	o->path = pst_xstrdup(!path || strcmp(path, "-") == 0 ? "standard output" : path);
+	o->borrowed_fd = !path || strcmp(path, "-") == 0;
+	o->fd = o->borrowed_fd ? STDOUT_FILENO : -1;
+	o->path = pst_xstrdup(o->borrowed_fd ? "standard output" : path);
 	if (open_fd(o) < 0) {
 		io_failed(o->path, errno, err);
 		free_out(o);

@@ -185,7 +185,9 @@ def outputs_that_cannot_be_written(t):
     target = t.start("worker.py", os.path.join(t.tmp, "c"), "plain", settle=False)
     fails(t, "-p", target.pid, "-s", 0, "-o", "/nowhere/out", words=["/nowhere/out"])
     fails(t, "-p", target.pid, "-s", 0, "-o", t.tmp, words=[t.tmp])
-    fails(t, "-p", target.pid, "-s", 0, "-o", "/dev/full", words=["/dev/full", "No space"])
+    full = os.path.join(t.tmp, "full")  # a link: were it replaced by mistake, the machine would keep its own
+    os.symlink("/dev/full", full)
+    fails(t, "-p", target.pid, "-s", 0, "-o", full, words=[full, "No space"])
     with open("/dev/full", "w") as full:
         p = subprocess.run([PYSTILL, "-p", str(target.pid), "-s", "0"], stdout=full, stderr=subprocess.PIPE)
     t.equal(p.returncode, 1)
