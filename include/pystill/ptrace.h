@@ -5,6 +5,7 @@
 
 #include "pystill/error.h"
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 /* How a sample may hold the target up. */
@@ -29,7 +30,8 @@ enum pst_stop_event {
 enum pst_stop_event pst_ptrace_poll(pid_t tid, int *signal);
 
 /* Let a stopped TID go, and give it SIGNAL (0: none).  A thread that someone else had stopped stays
- * stopped.  A thread that was killed meanwhile is no error. */
-void pst_ptrace_detach(pid_t tid, int signal);
+ * stopped.  False when it was killed meanwhile: it remains ours until pst_ptrace_poll() reports its end, and
+ * until then its process cannot end. */
+bool pst_ptrace_detach(pid_t tid, int signal);
 
 #endif

@@ -18,7 +18,7 @@ struct pst_target {
 	struct pst_mem *mem;
 	struct pst_maps maps; /* as of the last pst_target_reload() */
 	struct pst_note note; /* warnings for the user */
-	pid_t *late;          /* asked to stop in vain; their stop is undone when it comes */
+	pid_t *late; /* still seized: their stop, or the end of those killed in it, is awaited */
 	size_t n_late, cap_late;
 	bool may_spin; /* more than one CPU: wait for a stop without sleeping, at first */
 	sigset_t saved_mask;
@@ -34,7 +34,7 @@ void pst_target_close(struct pst_target *target);
 /* Read the map again.  Returns 0, or -1 with ERR set. */
 int pst_target_reload(struct pst_target *target, struct pst_error *err);
 
-/* Make room for N threads that do not stop in time; the next two calls then need not allocate. */
+/* Make room for N threads that do not stop in time. */
 void pst_target_reserve(struct pst_target *target, size_t n);
 
 /* A thread that stands still.  All signals to us are blocked until it is let go. */
@@ -50,12 +50,14 @@ int pst_target_stop_thread(struct pst_target *target, pid_t tid, int64_t limit_n
 	struct pst_stopped *stopped, struct pst_error *err);
 void pst_target_resume(struct pst_target *target, struct pst_stopped *stopped);
 
-/* Ask first, wait later: the two halves of the above for many threads, with signals left alone.  After
- * pst_ptrace_interrupt(), await the stop until DEADLINE_NS (CLOCK_MONOTONIC). */
+/* The parts of the above, for many threads at a time and with signals left alone: ask for a stop, await it until
+ * DEADLINE_NS (CLOCK_MONOTONIC), and let go.  Asking may allocate: call pst_target_reserve() before the first. */
+int pst_target_ask_stop(struct pst_target *target, pid_t tid, struct pst_error *err);
 int pst_target_await_stop(struct pst_target *target, pid_t tid, int64_t deadline_ns,
 	struct pst_stopped *stopped, struct pst_error *err);
+void pst_target_let_go(struct pst_target *target, struct pst_stopped *stopped);
 
-/* Does TID still owe us a stop?  Then it must not be asked again. */
+/* Does TID still owe us a stop, or its end?  Then it must not be asked again. */
 bool pst_target_is_late(const struct pst_target *target, pid_t tid);
 
 /* Undo the late stops that have come. */

@@ -40,6 +40,8 @@ static int process_read_batch(
 	struct iovec local[MAX_BATCH], remote[MAX_BATCH];
 	ssize_t copied;
 
+	if (n == 0)
+		return 0;
 	for (size_t i = 0; i < n; i++) {
 		local[i] = (struct iovec){ ranges[i].buf, ranges[i].size };
 		remote[i] = (struct iovec){ (void *)(uintptr_t)ranges[i].addr, ranges[i].size };

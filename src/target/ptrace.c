@@ -40,7 +40,7 @@ enum pst_stop_event pst_ptrace_poll(pid_t tid, int *signal)
 	return PST_STOP_STOPPED;
 }
 
-void pst_ptrace_detach(pid_t tid, int signal)
+bool pst_ptrace_detach(pid_t tid, int signal)
 {
-	ptrace(PTRACE_DETACH, tid, NULL, (void *)(long)signal);
+	return ptrace(PTRACE_DETACH, tid, NULL, (void *)(long)signal) == 0;
 }

@@ -135,7 +135,10 @@ void pst_target_collect(struct pst_target *t)
 
 		switch (pst_ptrace_poll(t->late[i], &signal)) {
 		case PST_STOP_NOT_YET: t->late[kept++] = t->late[i]; break;
-		case PST_STOP_STOPPED: pst_ptrace_detach(t->late[i], signal); break;
+		case PST_STOP_STOPPED:
+			if (!pst_ptrace_detach(t->late[i], signal))
+				t->late[kept++] = t->late[i];
+			break;
 		case PST_STOP_ENDED: break;
 		}
 	}
@@ -179,30 +182,50 @@ int pst_target_await_stop(struct pst_target *t, pid_t tid, int64_t deadline_ns,
 	return pst_error_set(err, PST_ERR_LATE, 0, "thread %d did not stop in time", tid);
 }
 
-int pst_target_stop_thread(struct pst_target *t, pid_t tid, int64_t limit_ns,
-	struct pst_stopped *stopped, struct pst_error *err)
+/* A thread that is exiting cannot be seized either, and the kernel calls that EPERM too: ptrace_attach(). */
+static bool is_exiting(const struct pst_target *t, pid_t tid)
+{
+	struct pst_status status;
+
+	return pst_procfs_status(t->pid, tid, &status, NULL) < 0 || status.state == 'Z' ||
+		status.state == 'X';
+}
+
+int pst_target_ask_stop(struct pst_target *t, pid_t tid, struct pst_error *err)
 {
 	pst_target_reserve(t, 1);
 	if (pst_target_is_late(t, tid))
 		return pst_error_set(err, PST_ERR_LATE, 0, "thread %d did not stop in time", tid);
+	if (pst_ptrace_interrupt(tid, err) == 0)
+		return 0;
+	if (err->code == PST_ERR_PERM && is_exiting(t, tid))
+		return pst_error_set(err, PST_ERR_GONE, 0, "thread %d has ended", tid);
+	return err->code == PST_ERR_PERM ? pst_access_explain(t->pid, "stopping a thread", err)
+					 : -1;
+}
+
+int pst_target_stop_thread(struct pst_target *t, pid_t tid, int64_t limit_ns,
+	struct pst_stopped *stopped, struct pst_error *err)
+{
 	pst_target_block_signals(t);
-	if (pst_ptrace_interrupt(tid, err) < 0) {
-		pst_target_restore_signals(t);
-		if (err->code == PST_ERR_PERM)
-			return pst_access_explain(t->pid, "stopping a thread", err);
-		return -1;
-	}
-	if (pst_target_await_stop(t, tid, pst_now_ns() + limit_ns, stopped, err) < 0) {
+	if (pst_target_ask_stop(t, tid, err) < 0 ||
+		pst_target_await_stop(t, tid, pst_now_ns() + limit_ns, stopped, err) < 0) {
 		pst_target_restore_signals(t);
 		return -1;
 	}
 	return 0;
 }
 
+void pst_target_let_go(struct pst_target *t, struct pst_stopped *stopped)
+{
+	if (!pst_ptrace_detach(stopped->tid, stopped->signal))
+		t->late[t->n_late++] = stopped->tid;
+	stopped->tid = 0;
+}
+
 void pst_target_resume(struct pst_target *t, struct pst_stopped *stopped)
 {
-	pst_ptrace_detach(stopped->tid, stopped->signal);
-	stopped->tid = 0;
+	pst_target_let_go(t, stopped);
 	pst_target_restore_signals(t);
 }
 

@@ -159,16 +159,22 @@ static void enter_runs(struct pst_view *v, const struct plan *plan, size_t n)
 			enter(v, plan->runs[i].addr + at);
 }
 
+static size_t append(struct pst_range *all, size_t n_all, const struct pst_range *more, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		all[n_all++] = more[i];
+	return n_all;
+}
+
 static int read_plan(struct pst_view *v, const struct pst_range *first, size_t n_first,
 	const struct plan *plan, const struct pst_range *last, size_t n_last, struct pst_error *err)
 {
 	struct pst_range all[RUNS + 2 * PST_VIEW_WORDS];
-	const size_t n = n_first + plan->n + n_last;
+	size_t n = append(all, 0, first, n_first);
 	int got;
 
-	memcpy(all, first, n_first * sizeof(*all));
-	memcpy(all + n_first, plan->runs, plan->n * sizeof(*all));
-	memcpy(all + n_first + plan->n, last, n_last * sizeof(*all));
+	n = append(all, n, plan->runs, plan->n);
+	n = append(all, n, last, n_last);
 	got = pst_mem_readv(v->base, all, n, err);
 	if (got < 0 || (size_t)got == n)
 		return got;
