@@ -6,13 +6,14 @@
 
 #define OWNER_NOT_PYTHON \
 	3 /* 3.12+: this and above are frames of the interpreter itself, pycore_frame.h */
-#define TAG_BITS  3u /* 3.14+: low bits of a _PyStackRef; 0 in a plain pointer */
-#define MAX_BLOCK 256
+#define TAG_BITS   3u /* 3.14+: low bits of a _PyStackRef; 0 in a plain pointer */
+#define MAX_BLOCK  256
+#define MAX_COPIES (1u << 20) /* of the bytecode of one function: one a thread */
 
 /* The bytes of a frame that matter, as one block, and where in it each member is. */
 struct block {
 	int32_t from, size;
-	int32_t previous, code, lasti, owner;
+	int32_t previous, code, lasti, owner, tlbc;
 };
 
 static int32_t min32(int32_t a, int32_t b)
@@ -32,15 +33,48 @@ static int plan_block(
 	const int32_t last = max32(max32(o->frame_previous, o->frame_code), o->frame_lasti);
 
 	b->from = min32(min32(o->frame_previous, o->frame_code), o->frame_lasti);
-	b->size = max32(last + (int32_t)word, o->frame_owner + 1) - b->from;
+	b->size = max32(max32(last + (int32_t)word, o->frame_owner + 1), o->frame_tlbc_index + 4) -
+		b->from;
 	b->previous = o->frame_previous - b->from;
 	b->code = o->frame_code - b->from;
 	b->lasti = o->frame_lasti - b->from;
 	b->owner = o->frame_owner == PST_ABSENT ? PST_ABSENT : o->frame_owner - b->from;
-	if (b->from < 0 || b->size > MAX_BLOCK || b->owner < PST_ABSENT)
+	b->tlbc = o->frame_tlbc_index == PST_ABSENT ? PST_ABSENT : o->frame_tlbc_index - b->from;
+	if (b->from < 0 || b->size > MAX_BLOCK || b->owner < PST_ABSENT || b->tlbc < PST_ABSENT)
 		return pst_error_set(err, PST_ERR_UNSUPPORTED, 0,
 			"frames of Python %s: impossible offsets", layout->row->name);
 	return 0;
+}
+
+/* Free-threaded 3.14+: each thread runs its own copy of the bytecode, one of the code object's array of them
+ * (_PyCodeArray: a size, then pointers; Include/internal/pycore_code.h). */
+static int find_copy(const struct pst_layout *layout, struct pst_mem *mem, pst_addr_t code,
+	int32_t index, pst_addr_t *start, struct pst_error *err)
+{
+	const unsigned word = mem->word_bytes;
+	pst_addr_t array, size;
+
+	if (pst_mem_read_addr(mem, code + (pst_addr_t)layout->off.code_tlbc, &array, err) < 0 ||
+		pst_mem_read_addr(mem, array, &size, err) < 0)
+		return -1;
+	if (index < 0 || (pst_addr_t)index >= size || size > MAX_COPIES)
+		return pst_error_set(err, PST_ERR_TORN, 0,
+			"bytecode copy %d of the code at %#" PRIx64, index, code);
+	return pst_mem_read_addr(mem, array + word + (pst_addr_t)index * word, start, err);
+}
+
+/* Where does the bytecode begin that the frame in BYTES runs? */
+static int find_bytecode(const struct pst_layout *layout, struct pst_mem *mem,
+	const unsigned char *bytes, const struct block *b, pst_addr_t code, pst_addr_t *start,
+	struct pst_error *err)
+{
+	int32_t index;
+
+	*start = code + (pst_addr_t)layout->off.code_bytecode;
+	if (b->tlbc == PST_ABSENT)
+		return 0;
+	memcpy(&index, bytes + b->tlbc, sizeof(index));
+	return index ? find_copy(layout, mem, code, index, start, err) : 0;
 }
 
 /* Which instruction?  Heap frames count units; the others point into the code object's own bytecode. */
@@ -56,8 +90,11 @@ static int find_lasti(const struct pst_layout *layout, struct pst_mem *mem,
 		memcpy(&units, bytes + b->lasti, sizeof(units));
 		lasti = units < 0 ? -1 : (int64_t)units * layout->lasti_unit;
 	} else {
-		lasti = (int64_t)(pst_mem_word_at(mem, bytes + b->lasti) - f->code -
-			(pst_addr_t)layout->off.code_bytecode);
+		pst_addr_t start;
+
+		if (find_bytecode(layout, mem, bytes, b, f->code, &start, err) < 0)
+			return -1;
+		lasti = (int64_t)(pst_mem_word_at(mem, bytes + b->lasti) - start);
 	}
 	if (lasti < -64 || lasti > 1 << 28)
 		return pst_error_set(

@@ -54,5 +54,7 @@ int pst_gil_interp(const struct pst_layout *layout, const struct pst_roots *root
 		.locked = at(gil, layout->off.gil_locked),
 		.switches = at(gil, layout->off.gil_switch_number),
 	};
+	if (layout->off.gil_enabled != PST_ABSENT)
+		out->enabled = at(gil, layout->off.gil_enabled);
 	return 0;
 }

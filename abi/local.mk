@@ -1,9 +1,22 @@
 src_libpystill_a_SOURCES += \
+	%D%/dict.c \
 	%D%/frames.c \
+	%D%/gen.c \
 	%D%/gil.c \
 	%D%/lines.c \
+	%D%/object.c \
 	%D%/offsets.c \
+	%D%/py23.c \
+	%D%/py24.c \
+	%D%/py25.c \
+	%D%/py26.c \
 	%D%/py27.c \
+	%D%/py30.c \
+	%D%/py31.c \
+	%D%/py32.c \
+	%D%/py33.c \
+	%D%/py34.c \
+	%D%/py35.c \
 	%D%/py36.c \
 	%D%/py37.c \
 	%D%/py38.c \

@@ -17,9 +17,9 @@ bool pst_self_description_ok(const struct pst_self_description *d)
 /* The place of a member: as ROW says, else as its base says. */
 static struct pst_place find_place(const struct pst_abi *row, size_t member)
 {
-	struct pst_place place = { 0 };
+	struct pst_place place = { 0, 0 };
 
-	for (; row && !place.code; row = row->base)
+	for (; row && !place.at; row = row->base)
 		memcpy(&place, (const char *)&row->at + member, sizeof(place));
 	return place;
 }
@@ -39,22 +39,18 @@ static int read_block(struct pst_mem *mem, pst_addr_t runtime, size_t size, unsi
 }
 
 /* Every value of the self-description has 8 bytes, on 32 bits too. */
-static int resolve_place(struct pst_place place, const unsigned char *block, const char *name,
-	int32_t *out, struct pst_error *err)
+static int resolve_place(struct pst_place place, bool published, const unsigned char *block,
+	const char *name, int32_t *out, struct pst_error *err)
 {
 	uint64_t value;
 
-	*out = PST_ABSENT;
-	if (!place.code)
+	*out = place.at ? (int32_t)(place.at - 1) : PST_ABSENT;
+	if (!place.slot || !published)
 		return 0;
-	if (!(place.code & PST_SLOT_BIT)) {
-		*out = (int32_t)(place.code - 1);
-		return 0;
-	}
-	memcpy(&value, block + ((place.code & ~PST_SLOT_BIT) - 1), sizeof(value));
+	memcpy(&value, block + place.slot - 1, sizeof(value));
 	if (value > MAX_PUBLISHED)
 		return pst_error_set(err, PST_ERR_UNSUPPORTED, 0,
-			"the process publishes %" PRIu64 " as offset of %s, which cannot be", value,
+			"its _Py_DebugOffsets give %" PRIu64 " as offset of %s, which cannot be", value,
 			name);
 	*out = (int32_t)value;
 	return 0;
@@ -71,50 +67,63 @@ static const struct member {
 #undef F
 };
 
+/* How much of the self-description does the row need? */
 static size_t block_size(const struct pst_abi *row)
 {
 	size_t size = 0;
 
 	for (size_t i = 0; i < PST_ARRAY_SIZE(members); i++) {
 		const struct pst_place place = find_place(row, members[i].place);
-		const size_t end = (place.code & ~PST_SLOT_BIT) - 1 + sizeof(uint64_t);
+		const size_t end = place.slot ? place.slot - 1 + sizeof(uint64_t) : 0;
 
-		if ((place.code & PST_SLOT_BIT) && end > size)
+		if (end > size)
 			size = end;
 	}
 	return size;
 }
 
-static void resolve_functions(const struct pst_abi *row, struct pst_layout *out)
+bool pst_abi_has_slots(const struct pst_abi *row)
 {
-	for (; row; row = row->base) {
-		if (!out->frames)
-			out->frames = row->frames;
-		if (!out->lines)
-			out->lines = row->lines;
-		if (!out->text)
-			out->text = row->text;
-		if (!out->gil)
-			out->gil = row->gil;
-		if (!out->lasti_unit)
-			out->lasti_unit = row->lasti_unit;
-	}
+	return block_size(row) > 0;
 }
 
-int pst_abi_resolve(const struct pst_abi *row, struct pst_mem *mem, pst_addr_t runtime,
-	struct pst_layout *out, struct pst_error *err)
+static void resolve_functions(const struct pst_abi *row, struct pst_layout *out)
+{
+#define TAKE(member) out->member = out->member ? out->member : row->member
+	for (; row; row = row->base) {
+		if (!out->gen_created && !out->gen_executing) {
+			out->gen_created = row->gen_created;
+			out->gen_executing = row->gen_executing;
+		}
+		TAKE(frames);
+		TAKE(lines);
+		TAKE(text);
+		TAKE(gil);
+		TAKE(dict);
+		TAKE(attr);
+		TAKE(lasti_unit);
+		TAKE(size_bytes);
+		TAKE(str_kind_bit);
+	}
+#undef TAKE
+}
+
+int pst_abi_resolve(const struct pst_abi *row, struct pst_mem *mem, const struct pst_roots *roots,
+	bool published, struct pst_layout *out, struct pst_error *err)
 {
 	unsigned char block[MAX_BLOCK] = { 0 };
 
 	memset(out, 0, sizeof(*out));
 	out->row = row;
-	if (read_block(mem, runtime, block_size(row), block, err) < 0)
+	out->published = published && pst_abi_has_slots(row);
+	out->unicode_bytes = roots->unicode_ucs4 ? 4 : roots->unicode_ucs2 ? 2 : 0;
+	if (out->published && read_block(mem, roots->runtime, block_size(row), block, err) < 0)
 		return -1;
 	for (size_t i = 0; i < PST_ARRAY_SIZE(members); i++) {
 		int32_t *offset = (int32_t *)((char *)&out->off + members[i].offset);
 
-		if (resolve_place(find_place(row, members[i].place), block, members[i].name, offset,
-			    err) < 0)
+		if (resolve_place(find_place(row, members[i].place), out->published, block,
+			    members[i].name, offset, err) < 0)
 			return -1;
 	}
 	resolve_functions(row, out);

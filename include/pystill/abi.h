@@ -11,12 +11,22 @@
  * and the names in messages and tests.
  *   runtime  _PyRuntimeState; gil_* only where the one GIL lies in it
  *   interp   PyInterpreterState
- *   gil      struct _gil_runtime_state
+ *   gil      struct _gil_runtime_state; `enabled` in free-threaded builds only
  *   thread   PyThreadState; `frame` is the newest frame, or the cframe that points to it
  *   cframe   _PyCFrame
  *   frame    PyFrameObject or _PyInterpreterFrame; `lasti` is f_lasti, prev_instr or instr_ptr
+ *            `tlbc_index` says which copy of the bytecode it runs (free-threaded 3.14+)
  *   code     PyCodeObject; `bytecode` is co_code_adaptive, inside the object
+ *   object   PyObject; `size` is ob_size of those that have one
  *   str      the str of 3.3+; `ascii` and `compact` are the places of the text behind the head
+ *   ustr     the unicode of 2.x, which is the str of 3.0-3.2
+ *   int      PyIntObject, the int of 2.x
+ *   long     PyLongObject; `tag` is lv_tag, 3.12+
+ *   dict     PyDictObject: mask and table to 3.2, then keys and values
+ *   keys     PyDictKeysObject; `entries` is dk_entries, or dk_indices with the entries behind
+ *   values   PyDictValues
+ *   gen      PyGenObject; `frame` points to its frame, or from 3.11 on is the frame; `state` is gi_frame_state
+ *            (3.11+), `running` gi_running (to 3.9); in between frame.state, f_state, tells
  */
 #define PST_OFFSETS(F)                \
 	F(runtime, interpreters_head) \
@@ -31,6 +41,7 @@
 	F(gil, last_holder)           \
 	F(gil, locked)                \
 	F(gil, switch_number)         \
+	F(gil, enabled)               \
 	F(thread, prev)               \
 	F(thread, next)               \
 	F(thread, interp)             \
@@ -38,11 +49,13 @@
 	F(thread, thread_id)          \
 	F(thread, native_thread_id)   \
 	F(thread, base_frame)         \
+	F(thread, state)              \
 	F(cframe, current_frame)      \
 	F(frame, previous)            \
 	F(frame, code)                \
 	F(frame, lasti)               \
 	F(frame, owner)               \
+	F(frame, tlbc_index)          \
 	F(code, filename)             \
 	F(code, name)                 \
 	F(code, qualname)             \
@@ -50,26 +63,52 @@
 	F(code, linetable)            \
 	F(code, bytecode)             \
 	F(code, firsttraceable)       \
+	F(code, tlbc)                 \
 	F(object, type)               \
+	F(object, size)               \
 	F(type, name)                 \
 	F(type, flags)                \
-	F(bytes, size)                \
+	F(type, basicsize)            \
+	F(type, itemsize)             \
+	F(type, dictoffset)           \
+	F(type, cached_keys)          \
 	F(bytes, data)                \
 	F(str, length)                \
 	F(str, state)                 \
 	F(str, ascii)                 \
 	F(str, compact)               \
-	F(str, data)
+	F(str, data)                  \
+	F(ustr, length)               \
+	F(ustr, data)                 \
+	F(int, value)                 \
+	F(long, tag)                  \
+	F(long, digits)               \
+	F(module, dict)               \
+	F(dict, mask)                 \
+	F(dict, table)                \
+	F(dict, keys)                 \
+	F(dict, values)               \
+	F(keys, size)                 \
+	F(keys, log2_index_bytes)     \
+	F(keys, kind)                 \
+	F(keys, nentries)             \
+	F(keys, entries)              \
+	F(values, valid)              \
+	F(values, first)              \
+	F(gen, frame)                 \
+	F(gen, state)                 \
+	F(gen, running)               \
+	F(frame, state)
 
-/* Where a row says a member is: at a fixed offset (PST_AT), or at the offset that the process itself
- * publishes at place n of its _Py_DebugOffsets (PST_SLOT).  Left out is absent, never offset zero. */
+/* Where a row says a member is: at a fixed offset (PST_AT); or at the offset that the process itself publishes
+ * at place SLOT of its _Py_DebugOffsets, which is N as far as the tables know (PST_SLOT).  Left out is absent,
+ * never offset zero: both are stored plus one. */
 struct pst_place {
-	uint32_t code;
+	uint32_t at, slot;
 };
-#define PST_SLOT_BIT 0x80000000u
 /* clang-format off */
-#define PST_AT(n)    { (n) + 1u }
-#define PST_SLOT(n)  { PST_SLOT_BIT | ((n) + 1u) }
+#define PST_AT(n)          { (n) + 1u, 0 }
+#define PST_SLOT(slot, n)  { (n) + 1u, (slot) + 1u }
 /* clang-format on */
 
 struct pst_places {
@@ -133,18 +172,31 @@ struct pst_roots {
 	pst_addr_t interp_head;                                    /* interp_head */
 	pst_addr_t thread_current;                                 /* _PyThreadState_Current */
 	pst_addr_t gil_last_holder, gil_locked, gil_switch_number; /* statics of ceval_gil.h */
+	pst_addr_t unicode_ucs2,
+		unicode_ucs4; /* a function of the C API, renamed by width to 3.2 */
 };
 
 /* The words that say who holds a GIL: addresses, 0 where the version has none.  CURRENT names the holder,
  * or is 0 when there is none; without it LOCKED (int) and LAST_HOLDER do.  SWITCHES counts the changes of
- * LAST_HOLDER. */
+ * LAST_HOLDER.  Where ENABLED (int) is 0 there is no GIL (free-threaded builds). */
 struct pst_gil_words {
-	pst_addr_t current, last_holder, locked, switches;
+	pst_addr_t current, last_holder, locked, switches, enabled;
 };
 
 /* Find the words of the GIL that INTERP uses.  The target may run. */
 typedef int (*pst_gil_fn)(const struct pst_layout *layout, const struct pst_roots *roots,
 	struct pst_mem *mem, pst_addr_t interp, struct pst_gil_words *out, struct pst_error *err);
+
+/* What a visitor of a dict is given; it returns true to end the visit. */
+typedef bool (*pst_entry_fn)(void *ctx, pst_addr_t key, pst_addr_t value);
+
+/* Visit the entries of the dict at ADDR, in no order.  The target may run: entries may be missed.  Returns 1 when
+ * the visitor ended it, 0 at the end, or -1 with ERR set (TORN: no dict). */
+typedef int (*pst_dict_fn)(const struct pst_layout *layout, struct pst_mem *mem, pst_addr_t addr,
+	pst_entry_fn visit, void *ctx, struct pst_error *err);
+
+/* The same for the attributes that the instance at ADDR has of its own. */
+typedef pst_dict_fn pst_attr_fn;
 
 /* ---- rows ---- */
 
@@ -156,10 +208,17 @@ struct pst_abi {
 	uint16_t machine;           /* EM_X86_64 ... */
 	const struct pst_abi *base; /* what this row leaves out is there */
 	unsigned lasti_unit;        /* bytes a unit of f_lasti */
+	unsigned size_bytes;        /* of ob_size and the like; 0: a word */
+	/* 3.3+: where in str's state word `kind` begins; `compact` and `ascii` follow it. */
+	unsigned str_kind_bit;
+	/* 3.10+: values of a generator's state; between them it is suspended, above the second ended. */
+	int8_t gen_created, gen_executing;
 	pst_frames_fn frames;
 	pst_lines_fn lines;
 	pst_text_fn text;
 	pst_gil_fn gil;
+	pst_dict_fn dict;
+	pst_attr_fn attr;
 	struct pst_places at;
 };
 
@@ -167,15 +226,24 @@ struct pst_abi {
 struct pst_layout {
 	const struct pst_abi *row;
 	struct pst_offsets off;
-	unsigned lasti_unit;
+	unsigned lasti_unit, size_bytes, str_kind_bit;
+	int8_t gen_created, gen_executing;
+	unsigned unicode_bytes; /* of a unit of ustr: 2 or 4; 0 where it is not known */
+	bool published;         /* offsets came from the process */
 	pst_frames_fn frames;
 	pst_lines_fn lines;
 	pst_text_fn text;
 	pst_gil_fn gil;
+	pst_dict_fn dict;
+	pst_attr_fn attr;
 };
 
-/* All rows, ascending, with NULL behind the last. */
+/* The rows of each minor version, ascending, with NULL behind the last.  The first row of a version is the whole
+ * release build; of rows that serve the same interpreter the last wins.  An array ends with a row without name. */
 extern const struct pst_abi *const pst_abi_table[];
+#define PST_FOR_EACH_ABI(row)                                                        \
+	for (const struct pst_abi *const *minor_ = pst_abi_table; *minor_; minor_++) \
+		for (const struct pst_abi *row = *minor_; row->name; row++)
 
 /* What is known of an interpreter before a row is chosen. */
 struct pst_abi_key {
@@ -193,10 +261,14 @@ const struct pst_abi *pst_abi_find(const struct pst_abi_key *key, bool *newer);
  * that name, the micro version still decides. */
 const struct pst_abi *pst_abi_by_name(const char *name, const struct pst_abi_key *key);
 
-/* Turn ROW into a layout.  RUNTIME is the address of the process's _PyRuntime, read only when the row has
- * slots.  Returns 0, or -1 with ERR set: UNSUPPORTED when a published value is out of bounds. */
-int pst_abi_resolve(const struct pst_abi *row, struct pst_mem *mem, pst_addr_t runtime,
-	struct pst_layout *out, struct pst_error *err);
+/* Turn ROW into a layout.  With PUBLISHED, members that the process publishes are read from its _PyRuntime (in
+ * ROOTS); without, the row's own numbers are taken.  Returns 0, or -1 with ERR set: UNSUPPORTED when a published
+ * value is out of bounds. */
+int pst_abi_resolve(const struct pst_abi *row, struct pst_mem *mem, const struct pst_roots *roots,
+	bool published, struct pst_layout *out, struct pst_error *err);
+
+/* Does the row, or its base, have members that processes publish? */
+bool pst_abi_has_slots(const struct pst_abi *row);
 
 /* The word whose value is the first interpreter, given what discovery found; 0 if it found too little. */
 pst_addr_t pst_abi_head_word(const struct pst_layout *layout, const struct pst_roots *roots);
@@ -243,6 +315,8 @@ int32_t pst_lines_locations(const uint8_t *, size_t, int32_t, int32_t);       /*
 
 int pst_text_bytes(const struct pst_layout *, struct pst_mem *, pst_addr_t, char *, size_t,
 	size_t *, struct pst_error *); /* the str of 2.x */
+int pst_text_wide(const struct pst_layout *, struct pst_mem *, pst_addr_t, char *, size_t, size_t *,
+	struct pst_error *); /* the str of 3.0-3.2, the unicode of 2.x */
 int pst_text_flexible(const struct pst_layout *, struct pst_mem *, pst_addr_t, char *, size_t,
 	size_t *, struct pst_error *); /* the str of 3.3+ */
 
@@ -252,5 +326,52 @@ int pst_gil_runtime(const struct pst_layout *, const struct pst_roots *, struct 
 	pst_addr_t, struct pst_gil_words *, struct pst_error *); /* 3.7-3.11 */
 int pst_gil_interp(const struct pst_layout *, const struct pst_roots *, struct pst_mem *,
 	pst_addr_t, struct pst_gil_words *, struct pst_error *); /* 3.12+ */
+
+int pst_dict_table(const struct pst_layout *, struct pst_mem *, pst_addr_t, pst_entry_fn, void *,
+	struct pst_error *); /* open table, to 3.2 */
+int pst_dict_hashed(const struct pst_layout *, struct pst_mem *, pst_addr_t, pst_entry_fn, void *,
+	struct pst_error *); /* keys object that is a table, 3.3-3.5 */
+int pst_dict_compact(const struct pst_layout *, struct pst_mem *, pst_addr_t, pst_entry_fn, void *,
+	struct pst_error *); /* indices, then entries, 3.6-3.10 */
+int pst_dict_kinds(const struct pst_layout *, struct pst_mem *, pst_addr_t, pst_entry_fn, void *,
+	struct pst_error *); /* entries of two kinds, 3.11+ */
+
+int pst_attr_dictoffset(const struct pst_layout *, struct pst_mem *, pst_addr_t, pst_entry_fn,
+	void *, struct pst_error *); /* a dict at tp_dictoffset, to 3.10 */
+int pst_attr_managed_values(const struct pst_layout *, struct pst_mem *, pst_addr_t, pst_entry_fn,
+	void *, struct pst_error *); /* values or dict before the object, 3.11 */
+int pst_attr_managed_either(const struct pst_layout *, struct pst_mem *, pst_addr_t, pst_entry_fn,
+	void *, struct pst_error *); /* one tagged word before it, 3.12 */
+int pst_attr_inline_values(const struct pst_layout *, struct pst_mem *, pst_addr_t, pst_entry_fn,
+	void *, struct pst_error *); /* dict before it, values behind it, 3.13+ */
+
+/* ---- objects of any version ---- */
+
+/* Bytes of ob_size and of other sizes. */
+unsigned pst_size_bytes(const struct pst_layout *layout, const struct pst_mem *mem);
+
+/* ob_size of the object at ADDR: never negative, at most MAX. */
+int pst_object_size(const struct pst_layout *layout, struct pst_mem *mem, pst_addr_t addr,
+	uint64_t max, uint64_t *out, struct pst_error *err);
+
+/* Is the object at ADDR of the type that calls itself NAME? */
+int pst_object_is(const struct pst_layout *layout, struct pst_mem *mem, pst_addr_t addr,
+	const char *name, bool *is, struct pst_error *err);
+
+/* The value of an int (or long) of at most 64 bits; larger ones and other objects are TORN. */
+int pst_object_int(const struct pst_layout *layout, struct pst_mem *mem, pst_addr_t addr,
+	int64_t *out, struct pst_error *err);
+
+/* What a generator, coroutine or asynchronous generator is doing. */
+enum pst_gen_run { PST_GEN_CREATED, PST_GEN_SUSPENDED, PST_GEN_EXECUTING, PST_GEN_ENDED };
+
+/* Of the one at ADDR: *RUN and the address of its frame (0 when it has none any more).  Only the frame of one
+ * that is executing has a caller. */
+int pst_gen_read(const struct pst_layout *layout, struct pst_mem *mem, pst_addr_t addr,
+	enum pst_gen_run *run, pst_addr_t *frame, struct pst_error *err);
+
+/* Does the text object at ADDR say exactly TEXT? */
+bool pst_text_equals(
+	const struct pst_layout *layout, struct pst_mem *mem, pst_addr_t addr, const char *text);
 
 #endif
