@@ -12,17 +12,21 @@ struct pst_code_cache;
 
 /* One thread state of the target. */
 struct pst_pythread {
+	size_t index; /* in pst_python.threads */
 	pst_addr_t state, interp;
-	pst_addr_t ident; /* pthread_self() */
-	int32_t inner_tid; /* the kernel's id in the target's pid namespace, where the version keeps it */
-	pid_t tid;         /* in ours; 0 unknown */
-	size_t gil;        /* index in pst_python.gils */
+	pst_addr_t ident;       /* pthread_self() */
+	int32_t inner_tid;      /* the kernel's id in the target's pid namespace (3.11+) */
+	pid_t tid;              /* in ours; 0 unknown */
+	pst_name_id name;       /* as threading has it; see pst_python_find_names() */
+	bool attached;          /* it ran Python when it was listed (free-threaded builds) */
+	size_t gil;             /* index in pst_python.gils */
 	struct pst_watch watch; /* open when tid is known */
 	struct pst_pages pages; /* what its stack needed last time */
-	struct pst_raw_stack
-		last; /* its last accepted stack, and what it was resolved to: what is */
-	struct pst_frame *last_frames; /* equal need not be looked up again (func 0: not shown) */
-	int64_t checked_ns;            /* when the codes of equal frames were checked last */
+	/* Its last accepted stack, and what that was resolved to (func 0: not shown): frames that are equal need
+	 * not be looked up again.  Their codes were checked last at checked_ns. */
+	struct pst_raw_stack last;
+	struct pst_frame *last_frames;
+	int64_t checked_ns;
 };
 
 struct pst_python {
@@ -37,6 +41,7 @@ struct pst_python {
 	char *image;          /* the file it was found in */
 	struct pst_pythread **threads;
 	size_t n_threads, cap_threads;
+	uint64_t list_changes; /* how often the list of threads was another one */
 	struct pst_gil_words *gils;
 	size_t n_gils, cap_gils;
 	struct pst_pages list_pages; /* what listing the threads needed last time */
@@ -52,6 +57,10 @@ struct pst_python *pst_python_attach(struct pst_target *target, const char *abi_
 	struct pst_names *names, struct pst_error *err);
 void pst_python_detach(struct pst_python *py);
 
+/* One that is not attached to anything yet: layout, roots and head_word are for the caller to fill.  For what
+ * brings its own memory: tests, images. */
+struct pst_python *pst_python_new(struct pst_target *target, struct pst_names *names);
+
 /* Find it anew, after an exec for instance. */
 int pst_python_refresh(struct pst_python *py, struct pst_error *err);
 
@@ -62,9 +71,13 @@ int pst_python_list(struct pst_python *py, struct pst_view *view, struct pst_err
 /* The thread whose state lies at STATE, or NULL. */
 struct pst_pythread *pst_python_thread(const struct pst_python *py, pst_addr_t state);
 
+/* Give every listed thread its name.  Best effort: the target runs. */
+void pst_python_find_names(struct pst_python *py);
+
 /* ---- the GIL ---- */
 
 struct pst_gil_state {
+	bool absent;            /* a free-threaded build without a GIL: the rest says nothing */
 	pst_addr_t holder;      /* the thread state that holds it now; 0 when it is free */
 	pst_addr_t last_holder; /* who took it last */
 	uint64_t switches;      /* how often LAST_HOLDER changed */
@@ -72,12 +85,12 @@ struct pst_gil_state {
 	bool counted; /* the version counts switches, and the GIL exists */
 };
 
-#define PST_GIL_RANGES 4
+#define PST_GIL_RANGES 5
 
 /* The words of one GIL on their way: pst_gil_ranges() fills RANGES (PST_GIL_RANGES of them) to be read in one
  * call into RAW, and returns how many; then pst_gil_decode(). */
 struct pst_gil_raw {
-	unsigned char last_holder[8], locked[8], switches[8], current[8];
+	unsigned char last_holder[8], locked[8], switches[8], current[8], enabled[8];
 };
 size_t pst_gil_ranges(
 	const struct pst_python *py, size_t gil, struct pst_gil_raw *raw, struct pst_range *ranges);
@@ -92,6 +105,9 @@ int pst_gil_read(
  * the thread state STATE stood still. */
 bool pst_gil_proves(
 	const struct pst_gil_state *before, const struct pst_gil_state *after, pst_addr_t state);
+
+/* Does the thread whose state lies at STATE run Python, in a process without a GIL?  The target runs. */
+bool pst_thread_is_attached(const struct pst_python *py, pst_addr_t state);
 
 /* ---- stacks ---- */
 

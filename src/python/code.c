@@ -225,7 +225,8 @@ static int read_heads(const struct pst_python *py, struct pst_reading *r, struct
 int pst_python_read(const struct pst_python *py, const struct pst_pythread *t, struct pst_mem *mem,
 	struct pst_reading *r, struct pst_error *err)
 {
-	if (py->layout.frames(&py->layout, mem, t->state, &r->stack, err) < 0)
+	if (py->layout.frames(&py->layout, mem, t->state, &r->stack, err) < 0 ||
+		pst_thread_check(py, t, mem, err) < 0)
 		return -1;
 	choose_heads(t, r);
 	return read_heads(py, r, err);
@@ -254,12 +255,10 @@ static int read_table(
 	struct pst_python *py, pst_addr_t table, struct code *code, struct pst_error *err)
 {
 	struct pst_mem *mem = py->target->mem;
-	pst_addr_t len;
+	uint64_t len;
 
-	if (pst_mem_read_addr(mem, table + (pst_addr_t)py->layout.off.bytes_size, &len, err) < 0)
+	if (pst_object_size(&py->layout, mem, table, MAX_TABLE, &len, err) < 0)
 		return -1;
-	if (len > MAX_TABLE)
-		return torn_code(code->addr, err);
 	code->table = pst_xreallocarray(code->table, len, 1);
 	code->table_len = len;
 	return pst_mem_read(

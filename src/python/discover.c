@@ -209,54 +209,48 @@ static int no_row(const struct pst_target *target, const struct image *image, ui
 		key->word_bits);
 }
 
-/* The row for this interpreter; what the user forced wins, and is told when the process disagrees. */
-static const struct pst_abi *choose_row(struct pst_target *target, const struct image *image,
-	const struct pst_abi_key *key, const char *abi_name, struct pst_error *err)
+/* What the user forced, with a warning when the process says that it is something else. */
+static const struct pst_abi *choose_forced(const struct pst_target *target,
+	const struct pst_abi_key *key, const char *abi_name, const struct pst_abi *own,
+	struct found *f, struct pst_error *err)
 {
-	const struct pst_abi *row;
+	const struct pst_abi *forced = pst_abi_by_name(abi_name, key);
 	char text[24];
-	bool newer;
 
 	pst_abi_version_text(key->version, text);
-	row = pst_abi_find(key, &newer);
-	if (abi_name) {
-		const struct pst_abi *forced = pst_abi_by_name(abi_name, key);
+	if (!forced)
+		pst_error_set(err, PST_ERR_UNSUPPORTED, 0,
+			"process %d: there is no ABI %s for %u bits; pystill -v lists all",
+			target->pid, abi_name, key->word_bits);
+	else if (forced != own)
+		snprintf(f->warning, sizeof(f->warning),
+			"process %d says that it is Python %s; --abi %s is used as you ask",
+			target->pid, text, abi_name);
+	return forced;
+}
 
-		if (!forced)
-			pst_error_set(err, PST_ERR_UNSUPPORTED, 0,
-				"process %d: there is no ABI %s for %u bits; pystill -v lists all",
-				target->pid, abi_name, key->word_bits);
-		else if (forced != row)
-			pst_note_warn(&target->note,
-				"process %d says that it is Python %s; --abi %s is used as you ask",
-				target->pid, text, abi_name);
-		return forced;
-	}
+/* The row for this interpreter. */
+static const struct pst_abi *choose_row(struct pst_target *target, const struct image *image,
+	const struct pst_abi_key *key, const char *abi_name, struct found *f, struct pst_error *err)
+{
+	bool newer;
+	const struct pst_abi *row = pst_abi_find(key, &newer);
+	char text[24];
+
+	f->warning[0] = '\0';
+	if (abi_name)
+		return choose_forced(target, key, abi_name, row, f, err);
+	pst_abi_version_text(key->version, text);
 	if (!row)
 		no_row(target, image, key->version, key, err);
 	else if (newer)
-		pst_note_warn(&target->note,
-			"process %d runs Python %s, newer than this build knows; "
-			"trying it as %s",
+		snprintf(f->warning, sizeof(f->warning),
+			"process %d runs Python %s, newer than this build knows; it is read as %s",
 			target->pid, text, row->name);
 	return row;
 }
 
 /* ---- back pointers ---- */
-
-int pst_object_is(const struct pst_layout *layout, struct pst_mem *mem, pst_addr_t addr,
-	const char *name, bool *is, struct pst_error *err)
-{
-	char text[32];
-	pst_addr_t type, at;
-
-	if (pst_mem_read_addr(mem, addr + (pst_addr_t)layout->off.object_type, &type, err) < 0 ||
-		pst_mem_read_addr(mem, type + (pst_addr_t)layout->off.type_name, &at, err) < 0 ||
-		pst_mem_read_cstr(mem, at, text, sizeof(text), err) < 0)
-		return -1;
-	*is = strcmp(text, name) == 0;
-	return 0;
-}
 
 static int not_ours(struct pst_error *err, const char *what, pst_addr_t addr)
 {
@@ -328,7 +322,7 @@ static int check_interps(
 	return 0;
 }
 
-/* The target runs: a list may change under our eyes, so a few tries are due. */
+/* Walk with the layout of F.  The target runs: a list may change under our eyes, so a few tries are due. */
 static int validate(const struct found *f, struct pst_target *target, struct pst_error *err)
 {
 	char text[24];
@@ -349,9 +343,60 @@ static int validate(const struct found *f, struct pst_target *target, struct pst
 			target->pid, text);
 	}
 	return pst_error_set(err, PST_ERR_UNSUPPORTED, 0,
-		"process %d: Python %s in %s does not look as this version does; "
-		"is it patched, or a debug build?",
-		target->pid, text, f->image);
+		"process %d: Python %s in %s does not look as ABI %s does; is it patched?",
+		target->pid, text, f->image, f->layout.row->name);
+}
+
+/* Try ROW with what the process publishes of itself, or with the row's own numbers. */
+static int try_row(struct pst_target *target, const struct pst_abi *row, bool published,
+	struct found *f, struct pst_error *err)
+{
+	if (pst_abi_resolve(row, target->mem, &f->roots, published, &f->layout, err) < 0)
+		return pst_error_wrap(err, "process %d", target->pid);
+	f->head_word = pst_abi_head_word(&f->layout, &f->roots);
+	if (!f->head_word)
+		return pst_error_set(err, PST_ERR_UNSUPPORTED, 0,
+			"process %d: %s has no symbols that lead to its interpreter", target->pid,
+			f->image);
+	return validate(f, target, err);
+}
+
+/* What a process publishes of itself wins over the tables, unless it leads nowhere and they do not. */
+static int try_both(struct pst_target *target, const struct pst_abi *row, struct found *f,
+	struct pst_error *err)
+{
+	struct pst_error tables_err = { 0 };
+	char text[24];
+
+	if (try_row(target, row, true, f, err) == 0)
+		return 0;
+	if (err->code != PST_ERR_UNSUPPORTED || !pst_abi_has_slots(row) ||
+		try_row(target, row, false, f, &tables_err) < 0)
+		return -1;
+	pst_abi_version_text(f->version, text);
+	snprintf(f->warning, sizeof(f->warning),
+		"the _Py_DebugOffsets of process %d do not fit; the tables of Python %s are used",
+		target->pid, text);
+	return 0;
+}
+
+/* A debug build that says no such thing of itself is told by its objects, which have a longer head. */
+static int try_flavours(struct pst_target *target, const struct image *image,
+	struct pst_abi_key *key, const char *abi_name, struct found *f, struct pst_error *err)
+{
+	const struct pst_abi *row = choose_row(target, image, key, abi_name, f, err);
+	struct pst_error debug_err = { 0 };
+	bool newer = false;
+
+	if (!row)
+		return -1;
+	if (try_both(target, row, f, err) == 0)
+		return 0;
+	if (err->code != PST_ERR_UNSUPPORTED || key->flavour != PST_RELEASE)
+		return -1;
+	key->flavour = PST_DEBUG;
+	row = abi_name ? pst_abi_by_name(abi_name, key) : pst_abi_find(key, &newer);
+	return row && !newer ? try_both(target, row, f, &debug_err) : -1;
 }
 
 static int try_candidate(struct pst_target *target, const struct image *image,
@@ -361,25 +406,14 @@ static int try_candidate(struct pst_target *target, const struct image *image,
 		.word_bits = pst_elf_word_bits(image->elf),
 		.machine = pst_elf_machine(image->elf),
 	};
-	const struct pst_abi *row;
 
 	target->mem->word_bytes = key.word_bits / 8;
 	key.version = find_version(target, image, c, &key.flavour);
-	row = choose_row(target, image, &key, abi_name, err);
-	if (!row)
-		return -1;
 	free(out->image);
 	out->image = pst_xstrdup(image->map->path);
 	out->roots = c->roots;
 	out->version = key.version;
-	if (pst_abi_resolve(row, target->mem, c->roots.runtime, &out->layout, err) < 0)
-		return pst_error_wrap(err, "process %d", target->pid);
-	out->head_word = pst_abi_head_word(&out->layout, &out->roots);
-	if (!out->head_word)
-		return pst_error_set(err, PST_ERR_UNSUPPORTED, 0,
-			"process %d: %s has no symbols that lead to its interpreter", target->pid,
-			image->map->path);
-	return validate(out, target, err);
+	return try_flavours(target, image, &key, abi_name, out, err);
 }
 
 /* ---- images ---- */
@@ -500,8 +534,12 @@ int pst_discover(
 		if (err->code == PST_ERR_GONE || err->code == PST_ERR_PERM)
 			break;
 	}
+	if (result < 0 && abi_name && err->code != PST_ERR_GONE)
+		pst_error_wrap(err, "--abi %s", abi_name);
 	if (result < 0)
 		free(pst_steal(&out->image));
+	else if (out->warning[0])
+		pst_note_warn(&target->note, "%s", out->warning);
 	return result;
 }
 

@@ -11,16 +11,13 @@ struct found {
 	pst_addr_t head_word;
 	uint32_t version;
 	const char *finder;
-	char *image; /* from malloc */
+	char *image;       /* from malloc */
+	char warning[256]; /* for the user, when it is used: "" for none */
 };
 
 /* Find the interpreter in TARGET, whose map is up to date.  ABI_NAME as in pst_python_attach(). */
 int pst_discover(
 	struct pst_target *target, const char *abi_name, struct found *out, struct pst_error *err);
-
-/* Is the object at ADDR of the type that calls itself NAME? */
-int pst_object_is(const struct pst_layout *layout, struct pst_mem *mem, pst_addr_t addr,
-	const char *name, bool *is, struct pst_error *err);
 
 /* code.c */
 struct pst_code_cache *pst_codes_new(void);
@@ -28,6 +25,10 @@ void pst_codes_free(struct pst_code_cache *codes);
 size_t pst_code_head_size(const struct pst_layout *layout);
 
 /* thread.c */
+
+/* Does the thread state of T still belong to the thread that it was listed with?  Does not allocate. */
+int pst_thread_check(const struct pst_python *py, const struct pst_pythread *t, struct pst_mem *mem,
+	struct pst_error *err);
 void pst_threads_fini(struct pst_python *py);
 
 #endif

@@ -16,6 +16,16 @@ static void take_found(struct pst_python *py, struct found *found)
 	py->image = pst_steal(&found->image);
 }
 
+struct pst_python *pst_python_new(struct pst_target *target, struct pst_names *names)
+{
+	struct pst_python *py = pst_xcalloc(1, sizeof(*py));
+
+	py->target = target;
+	py->names = names;
+	py->codes = pst_codes_new();
+	return py;
+}
+
 struct pst_python *pst_python_attach(struct pst_target *target, const char *abi_name,
 	struct pst_names *names, struct pst_error *err)
 {
@@ -24,11 +34,8 @@ struct pst_python *pst_python_attach(struct pst_target *target, const char *abi_
 
 	if (pst_discover(target, abi_name, &found, err) < 0)
 		return NULL;
-	py = pst_xcalloc(1, sizeof(*py));
-	py->target = target;
-	py->names = names;
+	py = pst_python_new(target, names);
 	py->abi_name = abi_name;
-	py->codes = pst_codes_new();
 	take_found(py, &found);
 	return py;
 }

@@ -29,7 +29,8 @@ size_t pst_gil_ranges(
 
 	memset(raw, 0, sizeof(*raw));
 	/* Mostly they lie in a row, as struct pst_gil_raw has them. */
-	if (!w->current && w->locked == w->last_holder + 8 && w->switches == w->locked + 8) {
+	if (!w->current && !w->enabled && w->locked == w->last_holder + 8 &&
+		w->switches == w->locked + 8) {
 		add_range(ranges, &n, w->last_holder, 24, raw);
 		return n;
 	}
@@ -37,6 +38,7 @@ size_t pst_gil_ranges(
 	add_range(ranges, &n, w->last_holder, word, raw->last_holder);
 	add_range(ranges, &n, w->locked, sizeof(int32_t), raw->locked);
 	add_range(ranges, &n, w->switches, word, raw->switches);
+	add_range(ranges, &n, w->enabled, sizeof(int32_t), raw->enabled);
 	return n;
 }
 
@@ -50,7 +52,13 @@ struct pst_gil_state pst_gil_decode(
 		.switches = pst_mem_word_at(mem, raw->switches),
 	};
 
+	int32_t enabled;
+
 	memcpy(&g.locked, raw->locked, sizeof(g.locked));
+	memcpy(&enabled, raw->enabled, sizeof(enabled));
+	g.absent = w->enabled && !enabled;
+	if (g.absent)
+		return g;
 	g.counted = w->switches && g.locked >= 0;
 	if (w->current)
 		g.holder = pst_mem_word_at(mem, raw->current);
@@ -83,6 +91,20 @@ bool pst_gil_proves(
 	return before->counted && after->counted && before->switches == after->switches &&
 		before->last_holder == after->last_holder && before->last_holder != state &&
 		before->holder != state && after->holder != state;
+}
+
+/* PyThreadState.state: 0 detached, 1 attached, 2 suspended, 3 shutting down, 4 and 5 detached or suspended and
+ * waiting (Include/internal/pycore_pystate.h, 3.13+). */
+#define STATE_ATTACHED 1
+
+bool pst_thread_is_attached(const struct pst_python *py, pst_addr_t state)
+{
+	int32_t value = 0;
+
+	return py->layout.off.thread_state != PST_ABSENT &&
+		pst_mem_read_i32(py->target->mem, state + (pst_addr_t)py->layout.off.thread_state,
+			&value, &(struct pst_error){ 0 }) == 0 &&
+		value == STATE_ATTACHED;
 }
 
 static int add_gil(struct pst_python *py, struct pst_mem *mem, pst_addr_t interp, size_t *index,
@@ -202,7 +224,7 @@ static void find_tids(struct pst_python *py, bool new_threads)
 /* A thread state as it was listed. */
 struct listed {
 	pst_addr_t state, interp, ident, next, prev, owner;
-	int32_t inner_tid;
+	int32_t inner_tid, run_state;
 	size_t gil;
 };
 
@@ -214,7 +236,7 @@ struct listing {
 static int32_t state_bytes(const struct pst_offsets *o, unsigned word)
 {
 	const int32_t ends[] = { o->thread_prev, o->thread_next, o->thread_interp,
-		o->thread_thread_id, o->thread_native_thread_id };
+		o->thread_thread_id, o->thread_native_thread_id, o->thread_state };
 	int32_t end = 0;
 
 	for (size_t i = 0; i < PST_ARRAY_SIZE(ends); i++)
@@ -243,7 +265,24 @@ static int read_state(const struct pst_python *py, struct pst_mem *mem, pst_addr
 		out->prev = pst_mem_word_at(mem, b + o->thread_prev);
 	if (o->thread_native_thread_id != PST_ABSENT)
 		out->inner_tid = (int32_t)pst_mem_word_at(mem, b + o->thread_native_thread_id);
+	if (o->thread_state != PST_ABSENT)
+		memcpy(&out->run_state, b + o->thread_state, sizeof(out->run_state));
 	return 0;
+}
+
+/* A new thread state has the ids of the thread that made it until its own thread begins to run (thread_run() in
+ * Modules/_threadmodule.c): what is known of the one is then no proof for the other. */
+int pst_thread_check(const struct pst_python *py, const struct pst_pythread *t, struct pst_mem *mem,
+	struct pst_error *err)
+{
+	struct listed now;
+
+	if (read_state(py, mem, t->state, &now, err) < 0)
+		return -1;
+	if (now.ident == t->ident && now.inner_tid == t->inner_tid && now.owner == t->interp)
+		return 0;
+	return pst_error_set(
+		err, PST_ERR_TORN, 0, "the thread at %#" PRIx64 " is another one now", t->state);
 }
 
 static int list_states(const struct pst_python *py, struct pst_mem *mem, pst_addr_t interp,
@@ -367,6 +406,7 @@ static void merge_list(struct pst_python *py, const struct listing *l)
 		} else {
 			py->threads[i] = new_thread(&l->v[i]);
 		}
+		py->threads[i]->index = i;
 	}
 	for (size_t i = 0; i < n_old; i++)
 		if (!taken[i])
@@ -402,6 +442,9 @@ int pst_python_list(struct pst_python *py, struct pst_view *view, struct pst_err
 	changed = !same_list(py, &l);
 	if (changed)
 		merge_list(py, &l);
+	py->list_changes += changed;
+	for (size_t i = 0; i < l.n; i++)
+		py->threads[i]->attached = l.v[i].run_state == STATE_ATTACHED;
 	find_tids(py, changed);
 	free(l.v);
 	return 0;
