@@ -1,5 +1,5 @@
 /* What a run saw, as every writer reads it.  Samples go in one by one and come out as records; this capture
- * lives in memory, bounded by distinct stacks. */
+ * lives in memory, bounded by distinct stacks, unless it is asked to keep the order of time too. */
 #ifndef PYSTILL_CAPTURE_H
 #define PYSTILL_CAPTURE_H
 
@@ -8,7 +8,8 @@
 
 struct pst_capture;
 
-struct pst_capture *pst_capture_create(void);
+/* With TIMELINE it can be read in order of time: some 6 bytes more for each thread in each sample. */
+struct pst_capture *pst_capture_create(bool timeline);
 void pst_capture_close(struct pst_capture *capture);
 
 /* The names that the ids of added samples belong to. */
@@ -17,8 +18,8 @@ struct pst_names *pst_capture_names(struct pst_capture *capture);
 /* Count one sample.  A sample without threads to show is idle, and so is a thread without frames. */
 void pst_capture_add(struct pst_capture *capture, const struct pst_sample *sample);
 
-/* Count a sample that was wanted and not got. */
-void pst_capture_fail(struct pst_capture *capture, enum pst_fail why);
+/* Count a sample that was wanted at TIME_NS (CLOCK_MONOTONIC) and not got. */
+void pst_capture_fail(struct pst_capture *capture, enum pst_fail why, int64_t time_ns);
 
 /* How many of what there are. */
 struct pst_capture_counts {
@@ -36,18 +37,26 @@ void pst_capture_missed(struct pst_capture *capture, uint64_t n);
 
 enum pst_record_kind { PST_RECORD_STACK, PST_RECORD_IDLE, PST_RECORD_FAILED };
 
-/* One distinct thing that was seen COUNT times.  Pointers are valid until the next call. */
+/* One distinct thing that was seen COUNT times; in order of time one thread in one sample (COUNT is 1), or a
+ * moment that was idle or failed.  Pointers are valid until the next call. */
 struct pst_record {
 	enum pst_record_kind kind;
 	uint64_t count;
-	pid_t tid;
-	struct pst_stack stack; /* when it is a stack */
+	int64_t epoch_us; /* microseconds since the epoch; in order of time only */
+	pid_t tid;        /* of a stack, as the next ones */
+	pst_addr_t ident;
+	pst_name_id name;
+	bool holds_gil;         /* in order of time only */
+	struct pst_stack stack; /* may be empty in order of time: a thread without Python frames */
 };
 
 struct pst_capture_reader;
 
-/* CAPTURE is borrowed, and must not be added to while it is read. */
-struct pst_capture_reader *pst_capture_open(const struct pst_capture *capture);
+/* Read by distinct stacks, or in order of time (only a capture with a timeline).  CAPTURE is borrowed, and must
+ * not be added to while it is read. */
+enum pst_order { PST_BY_STACK, PST_BY_TIME };
+struct pst_capture_reader *pst_capture_open(
+	const struct pst_capture *capture, enum pst_order order);
 void pst_capture_reader_close(struct pst_capture_reader *reader);
 
 /* The next record.  Returns 1, or 0 at the end. */

@@ -42,8 +42,10 @@ enum pst_fail {
 
 /* One thread in one sample. */
 struct pst_thread_sample {
+	size_t index;     /* place in the target's list of threads: the newest is first */
 	pid_t tid;        /* the kernel's, in our pid namespace; 0 unknown */
 	pst_addr_t ident; /* pthread_self() of the target's thread */
+	pst_name_id name; /* as threading has it, or 0 */
 	bool holds_gil;
 	enum pst_proof proof;
 	enum pst_fail fail; /* when proof is PST_FAILED */
@@ -52,8 +54,8 @@ struct pst_thread_sample {
 
 /* One process at one moment.  N is 0 when no thread was to be shown: idle. */
 struct pst_sample {
-	int64_t time_ns; /* CLOCK_MONOTONIC */
-	const struct pst_thread_sample *threads;
+	int64_t time_ns;                         /* CLOCK_MONOTONIC */
+	const struct pst_thread_sample *threads; /* by index */
 	size_t n;
 };
 

@@ -17,7 +17,7 @@ struct pst_sampler_opts {
 /* What the loop tells: borrowed samples, failures and moments that it skipped. */
 struct pst_sink {
 	void (*sample)(void *ctx, const struct pst_sample *sample);
-	void (*failed)(void *ctx, enum pst_fail why);
+	void (*failed)(void *ctx, enum pst_fail why, int64_t time_ns);
 	void (*missed)(void *ctx, uint64_t n);
 	void *ctx;
 };

@@ -8,6 +8,7 @@
 struct pst_snapshot_opts {
 	enum pst_stop_mode stop;
 	bool all_threads; /* every Python thread; else the holders of the GILs */
+	bool names;       /* name the threads */
 	int64_t limit_ns; /* longest wait for a thread to stop, and longest time that it is held */
 };
 

@@ -6,9 +6,10 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#define LOST_AFTER    3 /* torn lists in a row, then Python is looked for anew */
-#define LOOK_AGAIN_NS (100 * PST_NSEC_PER_MSEC)
-#define NAP_NS        (200 * PST_NSEC_PER_MSEC)
+#define ONE_SAMPLE_TRIES 20
+#define LOST_AFTER       3 /* torn lists in a row, then Python is looked for anew */
+#define LOOK_AGAIN_NS    (100 * PST_NSEC_PER_MSEC)
+#define NAP_NS           (200 * PST_NSEC_PER_MSEC)
 
 struct clock {
 	int64_t interval_ns, next_ns;
@@ -69,11 +70,33 @@ static int look_again(struct run *r, struct pst_error *err)
 	return 0;
 }
 
+static bool is_whole(const struct pst_sample *sample)
+{
+	for (size_t i = 0; i < sample->n; i++)
+		if (sample->threads[i].proof == PST_FAILED)
+			return false;
+	return true;
+}
+
+/* A run of one sample has the time to try again until every thread could be read. */
+static int take(struct run *r, struct pst_sample *sample, struct pst_error *err)
+{
+	const int tries = r->opts->duration_ns == 0 ? ONE_SAMPLE_TRIES : 1;
+	int result = -1;
+
+	for (int i = 0; i < tries; i++) {
+		result = pst_snapshot_take(r->snapshot, sample, err);
+		if (result == 0 ? is_whole(sample) : err->code != PST_ERR_TORN)
+			break;
+	}
+	return result;
+}
+
 static int take_one(struct run *r, struct pst_error *err)
 {
 	struct pst_sample sample;
 
-	if (pst_snapshot_take(r->snapshot, &sample, err) == 0) {
+	if (take(r, &sample, err) == 0) {
 		r->sink->sample(r->sink->ctx, &sample);
 		r->torn_in_a_row = 0;
 		r->samples++;
@@ -83,7 +106,7 @@ static int take_one(struct run *r, struct pst_error *err)
 		return -1;
 	if (look_again(r, err) < 0)
 		return -1;
-	r->sink->failed(r->sink->ctx, PST_FAIL_TORN);
+	r->sink->failed(r->sink->ctx, PST_FAIL_TORN, pst_now_ns());
 	return 0;
 }
 

@@ -4,7 +4,8 @@
  * they were read:
  *   rest   it was off the CPU all the time (it was off, and its run count is the same);
  *   GIL    it was not the last holder of the GIL, and that did not change hands;
- *   stop   we held it.  Only the holder of the GIL, running, is ever stopped.
+ *   stop   we held it.  Only the holder of the GIL, running, is ever stopped; in a free-threaded process only
+ *          a thread that runs Python.
  * What remains is a thread that runs outside of Python: it may take the GIL back at any moment, or enter a
  * system call that a stop would break.  It is read twice, and if both are equal shown as unproved. */
 #define _GNU_SOURCE
@@ -17,7 +18,7 @@
 
 #define GROUP       8u /* threads that are read between one pair of looks at the GIL */
 #define LIST_TRIES  4
-#define READ_TRIES  6
+#define READ_TRIES  10
 #define GROUP_TRIES 2
 
 /* A stop that takes so long means that the thread had to wait for a CPU first.  Then, for some samples, it is
@@ -29,11 +30,11 @@ struct pst_snapshot {
 	struct reader reader;
 	struct pst_python *py; /* the reader's */
 	struct pst_snapshot_opts opts;
-	struct pst_reading
-		*readings; /* GROUP of them, or one for each thread when all are stopped */
+	struct pst_reading *readings; /* GROUP, or one for each thread when all are stopped */
 	size_t n_readings;
 	struct pst_stop_stats stops;
-	unsigned crowded; /* samples for which threads are expected to wait for a CPU */
+	uint64_t named_changes; /* the state of the list when threads were named last */
+	unsigned crowded;       /* samples for which threads are expected to wait for a CPU */
 	struct pst_thread_sample *threads;
 	struct pst_frame **frames; /* of each thread sample */
 	size_t *caps;              /* of each of those */
@@ -120,8 +121,10 @@ static void add_thread(struct pst_snapshot *s, struct pst_pythread *t, bool hold
 			v = pst_verdict_of(&err);
 	}
 	*out = (struct pst_thread_sample){
+		.index = t->index,
 		.tid = t->tid,
 		.ident = t->ident,
+		.name = t->name,
 		.holds_gil = holds_gil,
 		.proof = v.proof,
 		.fail = v.fail,
@@ -180,25 +183,39 @@ static struct verdict read_in_stop(struct pst_snapshot *s, struct pst_pythread *
 	return result < 0 ? pst_verdict_of(err) : verdict_exact();
 }
 
-/* The holder is running Python: look first, so that the read in the stop finds all pages known, then stop it if
+/* Does T run Python now, by the word of the GIL or, without one, by its own? */
+static bool runs_python(struct pst_snapshot *s, const struct pst_pythread *t, struct pst_error *err)
+{
+	struct pst_gil_state g;
+
+	if (pst_gil_read(s->py, t->gil, &g, err) < 0)
+		return false;
+	return g.absent ? pst_thread_is_attached(s->py, t->state) : g.holder == t->state;
+}
+
+/* The thread is running Python: look first, so that the read in the stop finds all pages known, then stop it if
  * it still holds the GIL. */
 static bool read_stopped(struct pst_snapshot *s, struct pst_pythread *t, struct pst_reading *r,
 	struct verdict *out, struct pst_error *err)
 {
-	struct pst_gil_state g;
 	bool still;
 
 	if (pst_reader_look(&s->reader, t, r, err) < 0 && pst_error_is_fatal(err)) {
 		*out = pst_verdict_of(err);
 		return true;
 	}
-	if (pst_gil_read(s->py, t->gil, &g, err) < 0 || g.holder != t->state)
+	if (!runs_python(s, t, err))
 		return false;
 	*out = read_in_stop(s, t, t, r, &still, err);
-	if (verdict_is_late(*out) && !pst_error_is_fatal(err) &&
-		pst_reader_preempted(&s->reader, t, r, err))
+	if (!verdict_is_late(*out) || pst_error_is_fatal(err))
+		return true;
+	if (pst_reader_preempted(&s->reader, t, r, err)) {
 		*out = verdict_exact();
-	return true;
+		return true;
+	}
+	/* It was given a CPU meanwhile: then its stop has come, too, and it may be tried again. */
+	pst_target_collect(s->py->target);
+	return pst_target_is_late(s->py->target, t->tid);
 }
 
 /* Versions that count no switches: T cannot run while the holder of the GIL stands still with it. */
@@ -222,11 +239,28 @@ static bool read_under_holder(struct pst_snapshot *s, struct pst_pythread *t, st
 
 enum attempt { DONE, AGAIN, HOPELESS };
 
-/* Read T by whatever proves it now.  A thread whose kernel id is unknown can be neither watched nor
+/* T does not rest, and the GIL does not prove it: a stop has to.  A thread that runs outside of Python is not
  * stopped. */
+static enum attempt try_stop(struct pst_snapshot *s, struct pst_pythread *t, struct pst_reading *r,
+	const struct pst_gil_state *g, struct verdict *out, struct pst_error *err)
+{
+	if (s->opts.stop == PST_STOP_NONE || !t->tid)
+		return HOPELESS;
+	if (g->absent && !pst_thread_is_attached(s->py, t->state))
+		return HOPELESS;
+	if (g->absent || g->holder == t->state)
+		return read_stopped(s, t, r, out, err) ? DONE : AGAIN;
+	if (!g->counted && g->holder)
+		return read_under_holder(s, t, r, g, out, err) ? DONE : AGAIN;
+	return AGAIN;
+}
+
+/* Read T by whatever proves it now.  A thread whose kernel id is unknown can be neither watched nor stopped.
+ * Where switches are not counted, threads wake each other so often that rest alone will not do. */
 static enum attempt try_thread(struct pst_snapshot *s, struct pst_pythread *t,
 	struct pst_reading *r, struct verdict *out, struct pst_error *err)
 {
+	const bool counts = s->py->gils[t->gil].switches;
 	uint64_t runs = 0;
 	const enum pst_rest rest = t->tid ? pst_watch_rest(&t->watch, &runs) : PST_REST_RUNNING;
 	struct pst_gil_state g;
@@ -234,21 +268,17 @@ static enum attempt try_thread(struct pst_snapshot *s, struct pst_pythread *t,
 	*out = rest == PST_REST_GONE ? verdict_gone() : verdict_exact();
 	if (rest == PST_REST_GONE)
 		return DONE;
-	if (s->crowded && rest == PST_REST_RUNNING && pst_reader_preempted(&s->reader, t, r, err))
+	if (rest == PST_REST_ASLEEP && pst_reader_resting(&s->reader, t, r, runs, err))
 		return DONE;
-	if (rest == PST_REST_ASLEEP)
-		return pst_reader_resting(&s->reader, t, r, runs, err) ? DONE : AGAIN;
+	if (rest == PST_REST_ASLEEP && counts)
+		return AGAIN;
+	if (s->crowded && pst_reader_preempted(&s->reader, t, r, err))
+		return DONE;
 	if (pst_gil_read(s->py, t->gil, &g, err) < 0)
 		return AGAIN;
 	if (g.counted && g.last_holder != t->state && g.holder != t->state)
 		return pst_reader_aside(&s->reader, t, r, &g, err) ? DONE : AGAIN;
-	if (s->opts.stop == PST_STOP_NONE || !t->tid)
-		return HOPELESS;
-	if (g.holder == t->state)
-		return read_stopped(s, t, r, out, err) ? DONE : AGAIN;
-	if (!g.counted && g.holder)
-		return read_under_holder(s, t, r, &g, out, err) ? DONE : AGAIN;
-	return AGAIN;
+	return try_stop(s, t, r, &g, out, err);
 }
 
 static struct verdict read_thread(struct pst_snapshot *s, struct pst_pythread *t,
@@ -284,6 +314,23 @@ static int list_again(struct pst_snapshot *s, struct pst_error *err)
 	return -1;
 }
 
+/* Without a GIL: every thread that ran Python when it was listed. */
+static int take_attached(struct pst_snapshot *s, size_t gil, struct pst_error *err)
+{
+	for (size_t i = 0; i < s->py->n_threads; i++) {
+		struct pst_pythread *t = s->py->threads[i];
+		struct verdict v;
+
+		if (t->gil != gil || !t->attached)
+			continue;
+		v = read_thread(s, t, &s->readings[0], err);
+		if (pst_error_is_fatal(err))
+			return -1;
+		add_thread(s, t, false, &s->readings[0], v);
+	}
+	return 0;
+}
+
 /* The holder of one GIL, as Pyflame shows it.  It may have let go by the time it is read: it is still the
  * thread that held the GIL at the moment of the sample. */
 static int take_holder(struct pst_snapshot *s, size_t gil, struct pst_error *err)
@@ -295,6 +342,8 @@ static int take_holder(struct pst_snapshot *s, size_t gil, struct pst_error *err
 
 		if (pst_gil_read(s->py, gil, &g, err) < 0)
 			return -1;
+		if (g.absent)
+			return take_attached(s, gil, err);
 		if (!g.holder)
 			return 0;
 		t = pst_python_thread(s->py, g.holder);
@@ -409,21 +458,50 @@ static int take_all(struct pst_snapshot *s, struct pst_error *err)
 struct held {
 	struct pst_stopped stopped;
 	struct verdict verdict;
-	bool asked, stands, holds_gil;
+	bool asked, stands, holds_gil, shown;
 };
 
-static void ask_all(struct pst_snapshot *s, struct held *held)
+/* Several thread states may have the same kernel thread: new ones, and those of idle interpreters.  Returns the
+ * first of them. */
+static size_t first_with_tid(const struct pst_snapshot *s, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (s->py->threads[k]->tid == s->py->threads[i]->tid)
+			return k;
+	return i;
+}
+
+/* Who runs Python is decided before anyone is stopped: a thread that waits for the GIL may be stopped already
+ * when the holder lets go of it, and nobody would seem to run. */
+static void choose_shown(struct pst_snapshot *s, struct held *held)
+{
+	for (size_t i = 0; i < s->py->n_threads; i++) {
+		const struct pst_pythread *t = s->py->threads[i];
+		struct pst_gil_state g = { 0 };
+		struct pst_error err = { 0 };
+
+		pst_gil_read(s->py, t->gil, &g, &err);
+		held[i].holds_gil = !g.absent && g.holder == t->state;
+		held[i].shown = s->opts.all_threads || held[i].holds_gil ||
+			(g.absent && pst_thread_is_attached(s->py, t->state));
+	}
+}
+
+/* ERR is filled when the kernel forbids to stop a thread. */
+static void ask_all(struct pst_snapshot *s, struct held *held, struct pst_error *err)
 {
 	for (size_t i = 0; i < s->py->n_threads; i++) {
 		const pid_t tid = s->py->threads[i]->tid;
-		struct pst_error err = { 0 };
+		struct pst_error here = { 0 };
 
 		held[i].verdict = verdict_failed(PST_FAIL_NOT_STOPPED);
-		if (!tid || pst_target_is_late(s->py->target, tid))
+		if (!tid || first_with_tid(s, i) != i)
 			continue;
-		held[i].asked = pst_ptrace_interrupt(tid, &err) == 0;
-		if (!held[i].asked && err.code == PST_ERR_GONE)
+		held[i].asked = pst_target_ask_stop(s->py->target, tid, &here) == 0;
+		if (here.code == PST_ERR_GONE)
 			held[i].verdict = verdict_gone();
+		else if (here.code == PST_ERR_PERM)
+			*err = here;
 	}
 }
 
@@ -446,12 +524,8 @@ static void read_all(struct pst_snapshot *s, struct held *held)
 	for (size_t i = 0; i < s->py->n_threads; i++) {
 		struct pst_pythread *t = s->py->threads[i];
 		struct pst_error err = { 0 };
-		struct pst_gil_state g;
 
-		if (!held[i].stands || pst_gil_read(s->py, t->gil, &g, &err) < 0)
-			continue;
-		held[i].holds_gil = g.holder == t->state;
-		if (!held[i].holds_gil && !s->opts.all_threads)
+		if (!held[first_with_tid(s, i)].stands || !held[i].shown)
 			continue;
 		held[i].verdict = pst_reader_read(&s->reader, t, &s->readings[i], &err) == 0
 			? verdict_exact()
@@ -464,7 +538,7 @@ static void add_held(
 {
 	struct pst_error err = { 0 };
 
-	if (!s->opts.all_threads && !held->holds_gil)
+	if (!held->shown)
 		return;
 	if (verdict_is_late(held->verdict) && pst_reader_preempted(&s->reader, t, r, &err))
 		held->verdict = verdict_exact();
@@ -478,29 +552,38 @@ static int take_standing(struct pst_snapshot *s, struct pst_error *err)
 	cleanup_free struct held *held = pst_xcalloc(n, sizeof(*held));
 	int64_t since_ns;
 
-	(void)err;
 	reserve_readings(s, n);
 	pst_target_reserve(s->py->target, n);
 	for (size_t i = 0; i < n; i++) /* looking ahead brings the pages */
 		pst_reader_look(
 			&s->reader, s->py->threads[i], &s->readings[i], &(struct pst_error){ 0 });
+	choose_shown(s, held);
 	pst_target_block_signals(s->py->target);
 	since_ns = pst_now_ns();
-	ask_all(s, held);
+	ask_all(s, held, err);
 	await_all(s, held, since_ns + s->opts.limit_ns);
 	pst_view_limit(s->reader.view, pst_now_ns() + s->opts.limit_ns);
 	read_all(s, held);
 	for (size_t i = 0; i < n; i++)
 		if (held[i].stands)
-			pst_ptrace_detach(held[i].stopped.tid, held[i].stopped.signal);
+			pst_target_let_go(s->py->target, &held[i].stopped);
 	pst_target_restore_signals(s->py->target);
 	count_stop(s, pst_now_ns() - since_ns);
+	if (pst_error_is_fatal(err))
+		return -1;
 	for (size_t i = 0; i < n; i++)
 		add_held(s, s->py->threads[i], &held[i], &s->readings[i]);
 	return 0;
 }
 
 /* ---- the entry ---- */
+
+static int by_index(const void *a, const void *b)
+{
+	const struct pst_thread_sample *x = a, *y = b;
+
+	return (x->index > y->index) - (x->index < y->index);
+}
 
 int pst_snapshot_take(struct pst_snapshot *s, struct pst_sample *out, struct pst_error *err)
 {
@@ -512,6 +595,10 @@ int pst_snapshot_take(struct pst_snapshot *s, struct pst_sample *out, struct pst
 	s->crowded -= s->crowded > 0;
 	if (list_again(s, err) < 0)
 		return -1;
+	if (s->opts.names && s->named_changes != s->py->list_changes) {
+		pst_python_find_names(s->py);
+		s->named_changes = s->py->list_changes;
+	}
 	out->time_ns = pst_now_ns();
 	if (s->opts.stop == PST_STOP_ALL)
 		result = take_standing(s, err);
@@ -519,6 +606,8 @@ int pst_snapshot_take(struct pst_snapshot *s, struct pst_sample *out, struct pst
 		result = take_all(s, err);
 	else
 		result = take_holders(s, err);
+	if (s->n_threads > 1)
+		qsort(s->threads, s->n_threads, sizeof(*s->threads), by_index);
 	out->threads = s->threads;
 	out->n = s->n_threads;
 	return result;
