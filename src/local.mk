@@ -45,6 +45,7 @@ noinst_LIBRARIES += %D%/libpystill.a
 	%D%/python/code.c \
 	%D%/python/discover.c \
 	%D%/python/internal.h \
+	%D%/python/name.c \
 	%D%/python/python.c \
 	%D%/python/thread.c \
 	%D%/target/access.c \
@@ -62,8 +63,12 @@ noinst_LIBRARIES += %D%/libpystill.a
 	%D%/ui/say.c \
 	%D%/ui/say.h \
 	%D%/ui/table.c \
+	%D%/writers/flamechart.c \
 	%D%/writers/folded.c \
+	%D%/writers/line.c \
+	%D%/writers/line.h \
 	%D%/writers/out.c \
+	%D%/writers/stacks.c \
 	%D%/writers/table.c
 
 bin_PROGRAMS += %D%/pystill

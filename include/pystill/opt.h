@@ -22,7 +22,7 @@ struct pst_opts {
 	double seconds;
 	double interval_s;
 	const char *output;
-	bool no_lines, no_idle, threads, no_jitter, nonblocking;
+	bool no_lines, no_idle, threads, no_jitter, nonblocking, dump, flamechart;
 	const char *abi;
 	int stop;   /* enum pst_stop_mode */
 	int errors; /* enum pst_errors_form */

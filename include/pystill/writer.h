@@ -12,6 +12,7 @@ struct pst_write_opts {
 
 struct pst_writer {
 	const char *name, *extension, *summary;
+	enum pst_order order; /* in which the reader must be opened */
 	int (*write)(struct pst_capture_reader *reader, const struct pst_write_opts *opts,
 		struct pst_out *out, struct pst_error *err);
 };
@@ -23,5 +24,7 @@ extern const struct pst_writer *const pst_writer_table[];
 const struct pst_writer *pst_writer_find(const char *name);
 
 extern const struct pst_writer pst_writer_folded;
+extern const struct pst_writer pst_writer_flamechart;
+extern const struct pst_writer pst_writer_stacks;
 
 #endif

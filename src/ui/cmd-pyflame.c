@@ -58,10 +58,11 @@ static int print_version(void)
 	const char *last = "";
 
 	printf("%s %s (ABI list:", PACKAGE_NAME, PACKAGE_VERSION);
-	for (size_t i = 0; pst_abi_table[i]; i++) {
-		if (strcmp(pst_abi_table[i]->name, last) != 0)
-			printf(" %s", pst_abi_table[i]->name);
-		last = pst_abi_table[i]->name;
+	PST_FOR_EACH_ABI(row)
+	{
+		if (strcmp(row->name, last) != 0)
+			printf(" %s", row->name);
+		last = row->name;
 	}
 	printf(")\n");
 	return fflush(stdout) == 0 ? 0 : 1;
@@ -94,6 +95,9 @@ static int check_words(struct pst_opts *opts, struct pst_error *err)
 	if (!opts->pid)
 		return pst_error_set(err, PST_ERR_USAGE, 0,
 			"no process given: use -p PID; see %s -h", opts->program);
+	if (opts->dump && opts->flamechart)
+		return pst_error_set(err, PST_ERR_USAGE, 0,
+			"--dump and --flamechart are two outputs; choose one");
 	if (opts->nonblocking)
 		opts->stop = PST_STOP_NONE;
 	return 0;
@@ -118,9 +122,9 @@ static void sink_sample(void *ctx, const struct pst_sample *sample)
 	pst_capture_add(ctx, sample);
 }
 
-static void sink_failed(void *ctx, enum pst_fail why)
+static void sink_failed(void *ctx, enum pst_fail why, int64_t time_ns)
 {
-	pst_capture_fail(ctx, why);
+	pst_capture_fail(ctx, why, time_ns);
 }
 
 static void sink_missed(void *ctx, uint64_t n)
@@ -132,9 +136,14 @@ static int sample(const struct pst_opts *opts, struct pst_target *target,
 	struct pst_capture *capture, struct pst_error *err)
 {
 	const struct pst_sampler_opts sampler = {
-		.snapshot = { (enum pst_stop_mode)opts->stop, opts->threads, STOP_LIMIT_NS },
+		.snapshot = {
+			.stop = (enum pst_stop_mode)opts->stop,
+			.all_threads = opts->threads || opts->dump,
+			.names = opts->dump,
+			.limit_ns = STOP_LIMIT_NS,
+		},
 		.interval_ns = (int64_t)(opts->interval_s * PST_NSEC_PER_SEC),
-		.duration_ns = (int64_t)(opts->seconds * PST_NSEC_PER_SEC),
+		.duration_ns = opts->dump ? 0 : (int64_t)(opts->seconds * PST_NSEC_PER_SEC),
 		.jitter = !opts->no_jitter,
 		.stop = &stop_flag,
 	};
@@ -166,12 +175,20 @@ static void warn_unproved(const struct pst_opts *opts, const struct pst_capture 
 			n->unproved, n->unproved + n->exact);
 }
 
+static const struct pst_writer *choose_writer(const struct pst_opts *opts)
+{
+	if (opts->dump)
+		return &pst_writer_stacks;
+	return opts->flamechart ? &pst_writer_flamechart : &pst_writer_folded;
+}
+
 static int write_output(const struct pst_opts *opts, const struct pst_capture *capture,
 	struct pst_out *out, struct pst_error *err)
 {
 	const struct pst_write_opts write_opts = { opts->no_lines, opts->no_idle };
-	struct pst_capture_reader *reader = pst_capture_open(capture);
-	const int status = pst_writer_folded.write(reader, &write_opts, out, err);
+	const struct pst_writer *writer = choose_writer(opts);
+	struct pst_capture_reader *reader = pst_capture_open(capture, writer->order);
+	const int status = writer->write(reader, &write_opts, out, err);
 
 	pst_capture_reader_close(reader);
 	if (status < 0) {
@@ -185,7 +202,7 @@ static int write_output(const struct pst_opts *opts, const struct pst_capture *c
 static int sample_and_write(
 	const struct pst_opts *opts, struct pst_target *target, struct pst_error *err)
 {
-	struct pst_capture *capture = pst_capture_create();
+	struct pst_capture *capture = pst_capture_create(choose_writer(opts)->order == PST_BY_TIME);
 	struct pst_out *out = pst_out_open(opts->output, err);
 	struct pst_error write_err;
 	int status = -1;

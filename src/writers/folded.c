@@ -1,10 +1,11 @@
-/* Folded text, as flamegraph.pl reads it: "file:function:line;... count", root first, one line a stack.  The
+/* Folded text, as flamegraph.pl reads it: "file:function:line;... count", root first, one line a stack.  Its
  * readers split at ';', take the last number of a line for the count, and a number before that for a second
- * count, so names are mended accordingly. */
+ * count: names are mended accordingly (line.c). */
 #include "pystill/writer.h"
 
 #include "pystill/arena.h"
-#include "pystill/utf8.h"
+
+#include "line.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,93 +20,33 @@ struct folded {
 	struct pst_arena arena; /* the texts */
 	struct line *lines;
 	size_t n, cap;
-	char *buf; /* the line that is being made */
-	size_t len, buf_cap;
+	struct pst_line line; /* which is being made */
 };
-
-static void put_bytes(struct folded *f, const char *bytes, size_t len)
-{
-	f->buf = pst_grow(f->buf, &f->buf_cap, f->len + len, 1);
-	memcpy(f->buf + f->len, bytes, len);
-	f->len += len;
-}
-
-/* ';' would end the frame, and white space other than a blank the line; other control characters are not
- * allowed in the XML that is made of it. */
-static uint32_t mend(uint32_t c)
-{
-	if (c == ';')
-		return ':';
-	if (c == '\n' || c == '\r' || c == '\t' || c == 0x85 || c == 0x2028 || c == 0x2029)
-		return ' ';
-	if (c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0xfffe || c == 0xffff)
-		return 0xfffd;
-	return c;
-}
-
-static void put_name(struct folded *f, const char *name, size_t len)
-{
-	for (size_t at = 0; at < len;) {
-		char bytes[PST_UTF8_MAX];
-		uint32_t c;
-
-		at += pst_utf8_get(name + at, len - at, &c);
-		put_bytes(f, bytes, pst_utf8_put(bytes, mend(c)));
-	}
-}
-
-/* A frame that ends in " 12" would be read as a count: the blank becomes '_'. */
-static void mend_end(struct folded *f, size_t start)
-{
-	size_t at = f->len;
-
-	while (at > start && f->buf[at - 1] >= '0' && f->buf[at - 1] <= '9')
-		at--;
-	if (at < f->len && at > start && f->buf[at - 1] == ' ')
-		f->buf[at - 1] = '_';
-}
-
-static void put_frame(struct folded *f, const struct pst_names *names,
-	const struct pst_frame *frame, const struct pst_write_opts *opts)
-{
-	const struct pst_func func = pst_names_func_get(names, frame->func);
-	const size_t start = f->len;
-	char line[16];
-	size_t len;
-	const char *text = pst_names_get(names, func.file, &len);
-
-	put_name(f, text, len);
-	put_bytes(f, ":", 1);
-	text = pst_names_get(names, func.name, &len);
-	put_name(f, text, len);
-	if (!opts->no_lines)
-		put_bytes(f, line, (size_t)snprintf(line, sizeof(line), ":%d", frame->line));
-	mend_end(f, start);
-}
 
 static void put_stack(struct folded *f, const struct pst_names *names,
 	const struct pst_stack *stack, const struct pst_write_opts *opts)
 {
 	if (stack->truncated)
-		put_bytes(f, "(truncated);", 12);
+		pst_line_put(&f->line, "(truncated);");
 	for (uint32_t i = stack->n; i > 0; i--) {
-		put_frame(f, names, &stack->frames[i - 1], opts);
+		pst_line_frame(&f->line, names, &stack->frames[i - 1], opts->no_lines);
 		if (i > 1)
-			put_bytes(f, ";", 1);
+			pst_line_put(&f->line, ";");
 	}
 }
 
 static void add_record(struct folded *f, const struct pst_names *names,
 	const struct pst_record *record, const struct pst_write_opts *opts)
 {
-	f->len = 0;
+	f->line.len = 0;
 	switch (record->kind) {
 	case PST_RECORD_STACK: put_stack(f, names, &record->stack, opts); break;
-	case PST_RECORD_IDLE: put_bytes(f, "(idle)", 6); break;
-	case PST_RECORD_FAILED: put_bytes(f, "(failed)", 8); break;
+	case PST_RECORD_IDLE: pst_line_put(&f->line, "(idle)"); break;
+	case PST_RECORD_FAILED: pst_line_put(&f->line, "(failed)"); break;
 	}
 	f->lines = pst_grow(f->lines, &f->cap, f->n + 1, sizeof(*f->lines));
-	f->lines[f->n++] = (struct line){ pst_arena_dup(&f->arena, f->buf, f->len), record->count };
+	f->lines[f->n++] =
+		(struct line){ pst_arena_dup(&f->arena, f->line.buf, f->line.len), record->count };
 }
 
 static int by_text(const void *a, const void *b)
@@ -165,7 +106,7 @@ static int write_folded(struct pst_capture_reader *reader, const struct pst_writ
 		pst_out_text(out, f.lines[i].text);
 	pst_arena_fini(&f.arena);
 	free(f.lines);
-	free(f.buf);
+	pst_line_fini(&f.line);
 	return 0;
 }
 

@@ -5,6 +5,8 @@
 
 const struct pst_writer *const pst_writer_table[] = {
 	&pst_writer_folded,
+	&pst_writer_flamechart,
+	&pst_writer_stacks,
 	NULL,
 };
 
