@@ -33,6 +33,12 @@ EXTRA_DIST += \
 	%D%/check-man.sh \
 	%D%/demo \
 	%D%/demo-program.py \
+	%D%/capture-images \
 	%D%/gen-abi \
 	%D%/install-deps \
 	%D%/interpreters
+
+# For utils/capture-images.
+EXTRA_PROGRAMS = %D%/capture-image
+%C%_capture_image_SOURCES = %D%/capture-image.c
+%C%_capture_image_LDADD = src/libpystill.a $(LIBELF_LIBS)
