@@ -39,18 +39,14 @@ class Python:
         m = re.match(r"(\d+)\.(\d+)\.(\d+)", version)
         self.version = tuple(int(x) for x in m.groups())
         self.minor = self.version[:2]
+        self.free_threaded = flavour == "freethreaded"
+        self.abi = "%d%d" % self.minor + ("t" if self.free_threaded else "")
         self.root = self.start[1] if self.start[0] == "chroot" else None
 
     def unsupported(self):
         """Why this build of pystill does not read it, or None."""
         if self.bits != 64:
             return "32-bit targets are not read yet"
-        if self.flavour == "freethreaded":
-            return "free-threaded builds are not read yet"
-        if self.minor != (2, 7) and self.minor < (3, 6):
-            return "Python %d.%d is not read yet" % self.minor
-        if self.flavour == "debug" and self.minor < (3, 8):
-            return "debug builds before 3.8 are not read yet"
         return None
 
 
@@ -99,6 +95,10 @@ class Target:
     def stacks(self):
         """{name: [(file, function, line), ...]}, root first."""
         return {t["name"]: [tuple(f) for f in t["stack"]] for t in self.truth["threads"]}
+
+    def idents(self):
+        """{ident: name of the note}, as unsigned numbers."""
+        return {t["ident"] % (1 << 64): t["name"] for t in self.truth["threads"]}
 
     def settle(self, seconds=30):
         """Wait until the main thread sleeps: after telling the truth it may have to wait for the GIL first."""
@@ -193,6 +193,11 @@ class Test:
         self.python = python
         self.tmp = tempfile.mkdtemp(prefix="pystill-test-")
         self.running = []
+        self.facts = {}
+
+    def report(self, what, text):
+        """A figure for the table of `run.py --table`, one row an interpreter."""
+        self.facts[what] = text
 
     # targets
 

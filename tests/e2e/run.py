@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Run the end-to-end tests.
 
-    run.py [--pythons FILE] [--full | --only-full] [-j N] [-k TEXT] [-v]
+    run.py [--pythons FILE] [--full | --only-full] [--table FILE] [-j N] [-k TEXT] [-v]
 
 Without --pythons only the python3 that runs this is tested; FILE holds lines of utils/interpreters.  The program is
 $PYSTILL.  Prints one line a test that did not pass, skips with their reasons, then "N passed, N failed, N skipped";
@@ -48,7 +48,7 @@ def plan(tests, pythons, lengths, text):
 
 
 def run_one(name, f, python):
-    """-> (name, 'pass' or 'fail' or 'skip', text, seconds)"""
+    """-> (name, 'pass' or 'fail' or 'skip', text, seconds, {figure: text})"""
     begin = time.monotonic()
     test = harness.Test(python)
     try:
@@ -61,7 +61,16 @@ def run_one(name, f, python):
         result = "fail", "%s%s" % (e if where is None else repr(e), " (%s:%d)" % where[:2] if where else "")
     finally:
         test.close()
-    return (name,) + result + (time.monotonic() - begin,)
+    return (name,) + result + (time.monotonic() - begin, test.facts)
+
+
+def write_table(path, facts):
+    """FACTS is {interpreter: {figure: text}}."""
+    columns = sorted({c for f in facts.values() for c in f})
+    with open(path, "w") as f:
+        f.write("| interpreter | %s |\n|%s\n" % (" | ".join(columns), "---|" * (len(columns) + 1)))
+        for name in sorted(facts):
+            f.write("| %s | %s |\n" % (name, " | ".join(facts[name].get(c, "") for c in columns)))
 
 
 def main():
@@ -69,6 +78,7 @@ def main():
     p.add_argument("--pythons", metavar="FILE")
     p.add_argument("--full", action="store_true", help="the tests that take long, too")
     p.add_argument("--only-full", action="store_true", help="only those")
+    p.add_argument("--table", metavar="FILE", help="write what was measured, one row an interpreter")
     p.add_argument("-j", type=int, default=2, help="how many at a time")
     p.add_argument("-k", default="", metavar="TEXT", help="only tests whose name holds TEXT")
     p.add_argument("-v", action="store_true", help="name the tests that pass, too")
@@ -83,16 +93,22 @@ def main():
     lengths = {True} if a.only_full else {False, True} if a.full else {False}
     todo = plan(load_tests(), pythons, lengths, a.k)
     count = {"pass": 0, "fail": 0, "skip": 0}
+    table = {}
     for python in pythons:
         if python.unsupported():
             count["skip"] += 1
             print("skip all of %s: %s" % (python.name, python.unsupported()), flush=True)
     with concurrent.futures.ThreadPoolExecutor(a.j) as pool:
-        for future in concurrent.futures.as_completed([pool.submit(run_one, *t) for t in todo]):
-            name, result, text, seconds = future.result()
+        jobs = {pool.submit(run_one, *t): t[2].name for t in todo}
+        for job in concurrent.futures.as_completed(jobs):
+            name, result, text, seconds, facts = job.result()
             count[result] += 1
+            if facts:
+                table.setdefault(jobs[job], {}).update(facts)
             if result != "pass" or a.v:
                 print("%s %s%s (%.1f s)" % (result, name, ": " + text if text else "", seconds), flush=True)
+    if a.table:
+        write_table(a.table, table)
     print("%(pass)d passed, %(fail)d failed, %(skip)d skipped" % count)
     sys.exit(1 if count["fail"] or not any(count.values()) else 0 if count["pass"] else 77)
 

@@ -1,4 +1,6 @@
 """The stacks that pystill shows are those that the target says it is in."""
+import resource
+
 from harness import for_pythons, once
 
 
@@ -37,15 +39,53 @@ def parked_threads(t):
     seen = compare_all(t, target, r.stacks())
     t.equal(seen, set(target.stacks()), "shapes seen")
     t.equal(sum(r.folded().values()), len(target.stacks()), "stacks")
+    frames = sum(len(s) for s in r.stacks())
+    t.report("frames right", "%d of %d" % (frames, sum(len(s) for s in set(map(tuple, target.stacks().values())))))
 
 
-@for_pythons()
+@for_pythons(lambda p: not p.unsupported() and not p.free_threaded)
 def spinning_threads(t):
     """All threads want the GIL all the time: each sample shows all of them, and each stack is true."""
     target = t.start("shapes.py", "spinning", env={"PYTHON_JIT": "0"})
     r = t.pystill("-p", target.pid, "-s", 2, "-r", 0.05, "--threads")
     seen = compare_all(t, target, r.stacks())
     t.equal(seen, set(target.stacks()), "shapes seen")
+
+
+@for_pythons(lambda p: not p.unsupported() and p.free_threaded)
+def spinning_without_gil(t):
+    """The same where all of them run at once: a few at a time."""
+    names = sorted(t.start("shapes.py", "parked").stacks())
+    names.remove("main")
+    for i in range(0, len(names), 6):
+        target = t.start("shapes.py", "spinning", *names[i:i + 6])
+        for more in ([], ["--threads"]):
+            r = t.pystill("-p", target.pid, "-s", 1, "-r", 0.03, *more)
+            seen = compare_all(t, target, r.stacks())
+            t.equal(seen, set(target.stacks()) - (set() if more else {"main"}), "shapes seen with %r" % more)
+        target.kill()
+
+
+@for_pythons(lambda p: not p.unsupported() and p.free_threaded)
+def free_threaded_with_gil(t):
+    """With PYTHON_GIL=1 the rules of the GIL hold: one thread a sample."""
+    target = t.start("shapes.py", "spinning", "plain", "recursion", env={"PYTHON_GIL": "1"})
+    r = t.pystill("-p", target.pid, "-s", 1.5, "-r", 0.005)
+    t.equal(compare_all(t, target, r.stacks()), {"plain", "recursion"}, "holders seen")
+    t.true(sum(r.folded().values()) <= 310, "more stacks than samples: %r" % r.folded())
+
+
+@for_pythons()
+def one_thread_runs(t):
+    """Some 300 samples of one busy thread among sleepers: each is that thread.  To 3.1 it lets go of the GIL for a
+    moment again and again, and when it loses the CPU then the process is truly idle."""
+    target = t.start("shapes.py", "spinning", "plain")
+    counts = t.pystill("-p", target.pid, "-s", 1.2, "-r", 0.003).folded()
+    busy = sum(n for s, n in counts.items() if "shapes.py:plain:" in s)
+    share = busy / sum(counts.values())
+    t.report("GIL holder right of samples", "%d of %d" % (busy, sum(counts.values())))
+    t.true(busy >= 100 and share >= (0.97 if t.python.minor >= (3, 2) else 0.85), "counts: %r" % counts)
+    t.equal(len(counts) - ("(idle)" in counts) - ("(failed)" in counts), 1, "stacks")
 
 
 @for_pythons()
@@ -86,11 +126,16 @@ def without_line_numbers(t):
     t.equal(set(r), {";".join(f.rpartition(":")[0] for f in s.split(";")) for s in with_lines})
 
 
+def large_stacks():
+    """Threads have stacks of this size where Python does not say how large they shall be."""
+    resource.setrlimit(resource.RLIMIT_STACK, (512 << 20, resource.getrlimit(resource.RLIMIT_STACK)[1]))
+
+
 @for_pythons()
 def deep_recursion(t):
     """10,000 frames, parked and running."""
     for mode in "parked", "spinning":
-        target = t.start("deep.py", mode, "10000")
+        target = t.start("deep.py", mode, "10000", preexec_fn=large_stacks)
         r = t.pystill("-p", target.pid, "-s", 0.5, "-r", 0.05, "--threads")
         stacks = [s for s in r.stacks() if len(s) > 1000]
         t.equal(len(stacks), 1, "deep stacks: %r" % {len(s): n for s, n in r.stacks().items()})

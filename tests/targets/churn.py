@@ -69,7 +69,7 @@ if hasattr(sys, 'setswitchinterval'):
 threads = [threading.Thread(target=space['work']) for i in range(int(sys.argv[1]))]
 threads = threads + [threading.Thread(target=waker) for i in range('sleepers' in sys.argv and 8 or 0)]
 for t in threads:
-    t.daemon = True
+    truth.daemon(t)
     t.start()
 truth.tell(calls=call_lines())
 while 1:

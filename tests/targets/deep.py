@@ -20,10 +20,10 @@ def down(n):
 
 def start():
     sys.setrecursionlimit(DEPTH + 1000)
-    if sys.version_info[:2] < (3, 11):
+    if (2, 5) <= sys.version_info[:2] < (3, 11):
         threading.stack_size(512 * 1024 * 1024)
     t = threading.Thread(target=down, args=(DEPTH,))
-    t.daemon = True
+    truth.daemon(t)
     t.start()
 
 

@@ -384,11 +384,8 @@ def start(name, shape):
 
     def body():
         shape(go)
-    t = threading.Thread(target=body)
-    if hasattr(t, 'daemon'):
-        t.daemon = True
-    else:
-        t.setDaemon(1)
+    t = threading.Thread(target=body, name='shape ' + name)
+    truth.daemon(t)
     t.start()
 
 

@@ -15,6 +15,14 @@ except ImportError:
 notes = []
 
 
+def daemon(thread):
+    """Do not wait for it at the end."""
+    if hasattr(thread, 'daemon'):
+        thread.daemon = True
+    else:
+        thread.setDaemon(1)
+
+
 def stack_of(frame):
     stack = []
     while frame is not None:

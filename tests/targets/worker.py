@@ -46,7 +46,7 @@ def on_signal(number, frame):
 
 def start(function):
     t = threading.Thread(target=function)
-    t.daemon = True
+    truth.daemon(t)
     t.start()
 
 
