@@ -88,6 +88,8 @@ int pst_dict_table(const struct pst_layout *layout, struct pst_mem *mem, pst_add
 		    pst_size_bytes(layout, mem), err) < 0 ||
 		read_word(mem, addr, layout->off.dict_table, &e.at, err) < 0)
 		return -1;
+	if (mask >= MAX_ENTRIES)
+		return no_dict(addr, err);
 	e.n = mask + 1;
 	return visit_entries(&e, mem, visit, ctx, err);
 }

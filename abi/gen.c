@@ -48,6 +48,8 @@ int pst_gen_read(const struct pst_layout *layout, struct pst_mem *mem, pst_addr_
 		*frame = *run == PST_GEN_ENDED ? 0 : at; /* it is part of the generator */
 		return 0;
 	}
+	if (o->gen_frame == PST_ABSENT) /* 2.3 keeps the struct to itself */
+		return pst_error_set(err, PST_ERR_TORN, 0, "no generator at %#" PRIx64, addr);
 	*run = PST_GEN_ENDED;
 	if (pst_mem_read_addr(mem, at, frame, err) < 0)
 		return -1;

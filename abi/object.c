@@ -96,6 +96,8 @@ static int read_long(const struct pst_layout *layout, struct pst_mem *mem, pst_a
 		uint32_t digit = 0;
 
 		memcpy(&digit, digits + (i - 1) * (unsigned)item_bytes, (unsigned)item_bytes);
+		if (value >> (item_bytes == 4 ? 34 : 49))
+			return not_int(addr, err);
 		value = value << (item_bytes == 4 ? 30 : 15) | digit;
 	}
 	*out = (int64_t)(negative ? 0 - value : value);

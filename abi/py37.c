@@ -117,5 +117,20 @@ const struct pst_abi pst_abi_py37[] = {
 			.gen_running = PST_AT(40),
 		},
 	},
+	/* 3.7.0-3.7.3, Py_DEBUG */
+	{
+		.name = "37",
+		.first = PST_PY(3, 7, 0),
+		.until = PST_PY(3, 7, 4),
+		.flavour = PST_DEBUG,
+		.word_bits = 64,
+		.machine = EM_X86_64,
+		.base = &pst_abi_py37[2],
+		.at = {
+			.runtime_gil_last_holder = PST_AT(1184),
+			.runtime_gil_locked = PST_AT(1192),
+			.runtime_gil_switch_number = PST_AT(1200),
+		},
+	},
 	{ .name = NULL },
 };

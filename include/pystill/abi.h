@@ -257,7 +257,7 @@ struct pst_abi_key {
  * there is none. */
 const struct pst_abi *pst_abi_find(const struct pst_abi_key *key, bool *newer);
 
-/* The row that --abi NAME means for this machine and width, or NULL.  With KEY's version inside the row of
+/* The row that --abi NAME means for this machine, width and flavour, or NULL.  With KEY's version inside the row of
  * that name, the micro version still decides. */
 const struct pst_abi *pst_abi_by_name(const char *name, const struct pst_abi_key *key);
 

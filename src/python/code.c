@@ -401,9 +401,11 @@ static void keep_last(
 	if (n_equal)
 		memmove(t->last_frames + r->n_new, t->last_frames + old - n_equal,
 			n_equal * sizeof(*t->last_frames));
+	t->last.n = n;
+	if (!n)
+		return;
 	memcpy(t->last_frames, resolved, r->n_new * sizeof(*resolved));
 	memcpy(t->last.v, r->stack.v, n * sizeof(*t->last.v));
-	t->last.n = n;
 }
 
 static int resolve_new(struct pst_python *py, struct pst_pythread *t, const struct pst_reading *r,

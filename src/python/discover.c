@@ -161,11 +161,14 @@ static uint32_t version_of_name(const char *path)
 {
 	const char *base = strrchr(path, '/');
 	char text[32];
+	size_t len;
 
 	base = strstr(base ? base : path, "python");
 	if (!base)
 		return 0;
-	snprintf(text, sizeof(text), "%.*s.0 ", (int)strspn(base + 6, "0123456789."), base + 6);
+	len = strspn(base + 6, "0123456789.");
+	len -= len && base[6 + len - 1] == '.'; /* of ".so" */
+	snprintf(text, sizeof(text), "%.*s.0 ", (int)len, base + 6);
 	return pst_abi_version_parse(text);
 }
 
@@ -220,8 +223,10 @@ static const struct pst_abi *choose_forced(const struct pst_target *target,
 	pst_abi_version_text(key->version, text);
 	if (!forced)
 		pst_error_set(err, PST_ERR_UNSUPPORTED, 0,
-			"process %d: there is no ABI %s for %u bits; pystill -v lists all",
-			target->pid, abi_name, key->word_bits);
+			"process %d runs a %s %u-bit build, Python %s: ABI %s cannot be that; "
+			"pystill -v lists all",
+			target->pid, key->flavour == PST_FREE_THREADED ? "free-threaded" : "usual",
+			key->word_bits, text, abi_name);
 	else if (forced != own)
 		snprintf(f->warning, sizeof(f->warning),
 			"process %d says that it is Python %s; --abi %s is used as you ask",
@@ -366,17 +371,16 @@ static int try_both(struct pst_target *target, const struct pst_abi *row, struct
 	struct pst_error *err)
 {
 	struct pst_error tables_err = { 0 };
-	char text[24];
+	const size_t len = strlen(f->warning);
 
 	if (try_row(target, row, true, f, err) == 0)
 		return 0;
 	if (err->code != PST_ERR_UNSUPPORTED || !pst_abi_has_slots(row) ||
 		try_row(target, row, false, f, &tables_err) < 0)
 		return -1;
-	pst_abi_version_text(f->version, text);
-	snprintf(f->warning, sizeof(f->warning),
-		"the _Py_DebugOffsets of process %d do not fit; the tables of Python %s are used",
-		target->pid, text);
+	snprintf(f->warning + len, sizeof(f->warning) - len,
+		"%sthe _Py_DebugOffsets of process %d do not fit; the tables of ABI %s are used",
+		len ? "; " : "", target->pid, row->name);
 	return 0;
 }
 
@@ -461,7 +465,8 @@ static size_t list_images(const struct pst_target *target, struct image **out)
 		v = pst_grow(v, &cap, n + 1, sizeof(*v));
 		v[n++] = (struct image){ .map = map, .rank = rank(target, map) };
 	}
-	qsort(v, n, sizeof(*v), by_rank);
+	if (n)
+		qsort(v, n, sizeof(*v), by_rank);
 	*out = v;
 	return n;
 }

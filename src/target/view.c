@@ -326,7 +326,8 @@ void pst_view_touched(const struct pst_view *v, size_t from, size_t to, struct p
 		pages->v = pst_grow(pages->v, &pages->cap, pages->n + 1, sizeof(*pages->v));
 		pages->v[pages->n++] = v->page[v->log[i]];
 	}
-	qsort(pages->v, pages->n, sizeof(*pages->v), by_address);
+	if (pages->n)
+		qsort(pages->v, pages->n, sizeof(*pages->v), by_address);
 }
 
 void pst_pages_fini(struct pst_pages *pages)

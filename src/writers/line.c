@@ -16,7 +16,8 @@ void pst_line_fini(struct pst_line *line)
 static void put_bytes(struct pst_line *line, const char *bytes, size_t len)
 {
 	line->buf = pst_grow(line->buf, &line->cap, line->len + len, 1);
-	memcpy(line->buf + line->len, bytes, len);
+	if (len)
+		memcpy(line->buf + line->len, bytes, len);
 	line->len += len;
 }
 
