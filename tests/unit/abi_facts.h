@@ -7,7 +7,7 @@
 
 #define FACT_VERSIONS 12
 
-/* One version of each row of the table. */
+/* One of each version from 2.7 and 3.6 on, and both rows of 3.7. */
 extern const uint32_t fact_versions[FACT_VERSIONS];
 
 /* A member of struct pst_offsets. */

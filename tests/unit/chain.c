@@ -29,10 +29,8 @@ void chain_set_base(struct chain *c, pst_addr_t last)
 		image_put_word(&c->o.image, c->thread + (pst_addr_t)at, last);
 }
 
-void chain_begin(struct chain *c, uint32_t version, size_t n, uint32_t cap)
+static void make(struct chain *c, size_t n, uint32_t cap)
 {
-	memset(c, 0, sizeof(*c));
-	objects_init(&c->o, version);
 	c->n = n;
 	c->stride = (objects_frame_size(&c->o) + 7) / 8 * 8;
 	c->frames =
@@ -47,6 +45,21 @@ void chain_begin(struct chain *c, uint32_t version, size_t n, uint32_t cap)
 	c->out.v = pst_xcalloc(cap, sizeof(*c->out.v));
 	c->out.cap = cap;
 	unit_row("%s", c->o.layout.row->name);
+}
+
+void chain_begin(struct chain *c, uint32_t version, size_t n, uint32_t cap)
+{
+	memset(c, 0, sizeof(*c));
+	objects_init(&c->o, version);
+	make(c, n, cap);
+}
+
+void chain_begin_flavour(
+	struct chain *c, uint32_t version, enum pst_flavour flavour, size_t n, uint32_t cap)
+{
+	memset(c, 0, sizeof(*c));
+	objects_init_flavour(&c->o, version, flavour);
+	make(c, n, cap);
 }
 
 void chain_end(struct chain *c)

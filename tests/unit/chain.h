@@ -29,6 +29,8 @@ struct chain {
 
 /* N plain frames, and room for CAP of them in the result. */
 void chain_begin(struct chain *c, uint32_t version, size_t n, uint32_t cap);
+void chain_begin_flavour(
+	struct chain *c, uint32_t version, enum pst_flavour flavour, size_t n, uint32_t cap);
 void chain_end(struct chain *c);
 
 pst_addr_t chain_frame(const struct chain *c, size_t i);

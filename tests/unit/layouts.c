@@ -63,9 +63,9 @@ pst_addr_t layouts_publish(struct image *image, uint32_t version)
 	return at;
 }
 
-const struct pst_abi *layouts_row(uint32_t version)
+const struct pst_abi *layouts_row_of(uint32_t version, enum pst_flavour flavour)
 {
-	const struct pst_abi_key key = { version, PST_RELEASE, 64, EM_X86_64 };
+	const struct pst_abi_key key = { version, flavour, 64, EM_X86_64 };
 	const struct pst_abi *row;
 	bool newer;
 
@@ -74,12 +74,27 @@ const struct pst_abi *layouts_row(uint32_t version)
 	return row;
 }
 
+const struct pst_abi *layouts_row(uint32_t version)
+{
+	return layouts_row_of(version, PST_RELEASE);
+}
+
 struct pst_layout layouts_resolve(struct image *image, uint32_t version)
 {
+	const struct pst_roots roots = { .runtime = layouts_publish(image, version) };
 	struct pst_error err = { 0 };
 	struct pst_layout layout;
 
-	MUST(pst_abi_resolve(layouts_row(version), &image->mem, layouts_publish(image, version),
-		     &layout, &err) == 0);
+	MUST(pst_abi_resolve(layouts_row(version), &image->mem, &roots, true, &layout, &err) == 0);
+	return layout;
+}
+
+struct pst_layout layouts_fixed(const struct pst_abi *row)
+{
+	const struct pst_roots roots = { 0 };
+	struct pst_error err = { 0 };
+	struct pst_layout layout;
+
+	MUST(pst_abi_resolve(row, NULL, &roots, false, &layout, &err) == 0);
 	return layout;
 }

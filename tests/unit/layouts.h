@@ -14,10 +14,12 @@ pst_addr_t layouts_publish(struct image *image, uint32_t version);
 /* Bytes of that block. */
 size_t layouts_published_size(uint32_t version);
 
-/* The row for a release build of VERSION on x86-64; NULL fails the test. */
+/* The row for a release build of VERSION on x86-64, or for another build; none fails the test. */
 const struct pst_abi *layouts_row(uint32_t version);
+const struct pst_abi *layouts_row_of(uint32_t version, enum pst_flavour flavour);
 
-/* That row, resolved. */
+/* The release row, resolved with what such a process publishes; and any row, with its own numbers. */
 struct pst_layout layouts_resolve(struct image *image, uint32_t version);
+struct pst_layout layouts_fixed(const struct pst_abi *row);
 
 #endif

@@ -12,12 +12,23 @@
 struct objects {
 	struct image image;
 	struct pst_layout layout;
-	int32_t unit; /* bytes that f_lasti counts by: not taken from the layout */
+	uint32_t version;
+	/* Not taken from the layout: bytes that f_lasti counts by, and where `kind` begins in a str's state. */
+	int32_t unit, kind_bit;
 	pst_addr_t type_bytes, type_str, type_code, type_none;
 };
 
+/* As such a release build publishes itself; or another build, as the tables have it. */
 void objects_init(struct objects *o, uint32_t version);
+void objects_init_flavour(struct objects *o, uint32_t version, enum pst_flavour flavour);
 void objects_fini(struct objects *o);
+
+/* Write a member of the object at BASE, where the version has it. */
+void objects_put(struct objects *o, pst_addr_t base, int32_t offset, pst_addr_t value);
+void objects_put_int(struct objects *o, pst_addr_t base, int32_t offset, int32_t value);
+
+/* The same for ob_size and the like, which once had 4 bytes. */
+void objects_put_size(struct objects *o, pst_addr_t base, int32_t offset, uint64_t value);
 
 pst_addr_t objects_type(struct objects *o, const char *name, uint64_t flags);
 
@@ -31,11 +42,19 @@ enum storage { STORED_ASCII, STORED_COMPACT, STORED_APART };
 pst_addr_t objects_str(
 	struct objects *o, enum storage storage, unsigned kind, const void *units, size_t length);
 
+/* The str of 3.0-3.2, which is the unicode of 2.x: LENGTH units of WIDTH (2, 4) bytes. */
+pst_addr_t objects_ustr(struct objects *o, unsigned width, const void *units, size_t length);
+
 /* bytes, or the str of 2.x. */
 pst_addr_t objects_bytes(struct objects *o, const void *bytes, size_t size);
 
 /* ASCII text as this version keeps names. */
 pst_addr_t objects_name(struct objects *o, const char *text);
+
+/* An int: the one of 2.x where it fits, else of digits of BITS (15, 30). */
+pst_addr_t objects_int(struct objects *o, int64_t value);
+pst_addr_t objects_long(
+	struct objects *o, const char *type, unsigned bits, bool negative, uint64_t value);
 
 struct code_spec {
 	const char *file, *name, *qualname;

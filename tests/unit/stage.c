@@ -26,10 +26,8 @@ static void make_table(struct stage *s)
 	}
 }
 
-void stage_begin(struct stage *s, uint32_t version)
+static void make(struct stage *s)
 {
-	memset(s, 0, sizeof(*s));
-	objects_init(&s->o, version);
 	s->target.mem = &s->o.image.mem;
 	s->py.target = &s->target;
 	s->py.layout = s->o.layout;
@@ -40,6 +38,20 @@ void stage_begin(struct stage *s, uint32_t version)
 	s->frames = pst_xcalloc(PST_MAX_FRAMES, sizeof(*s->frames));
 	make_table(s);
 	unit_row("%s", s->o.layout.row->name);
+}
+
+void stage_begin(struct stage *s, uint32_t version)
+{
+	memset(s, 0, sizeof(*s));
+	objects_init(&s->o, version);
+	make(s);
+}
+
+void stage_begin_flavour(struct stage *s, uint32_t version, enum pst_flavour flavour)
+{
+	memset(s, 0, sizeof(*s));
+	objects_init_flavour(&s->o, version, flavour);
+	make(s);
 }
 
 void stage_end(struct stage *s)

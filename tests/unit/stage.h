@@ -21,6 +21,7 @@ struct stage {
 };
 
 void stage_begin(struct stage *s, uint32_t version);
+void stage_begin_flavour(struct stage *s, uint32_t version, enum pst_flavour flavour);
 void stage_end(struct stage *s);
 
 /* A function's code: it begins on line FIRST and is on line FIRST + n at instruction 2 * n. */

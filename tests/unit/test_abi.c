@@ -1,4 +1,4 @@
-/* The table of rows, how one is chosen, and the words of the GIL. */
+/* The table of rows, and how one is chosen. */
 #include "unit.h"
 
 #include "abi_facts.h"
@@ -8,74 +8,73 @@
 #include <elf.h>
 #include <string.h>
 
-static bool same_kind(const struct pst_abi *a, const struct pst_abi *b)
-{
-	return a->flavour == b->flavour && a->word_bits == b->word_bits && a->machine == b->machine;
-}
-
 /* ---- rows ---- */
 
-static size_t count_rows(void)
-{
-	size_t n = 0;
+static const char *const flavours[] = { "release", "debug", "free-threaded" };
 
-	while (pst_abi_table[n])
-		n++;
-	return n;
+/* Which row the checks are about. */
+static void name_row(const struct pst_abi *row)
+{
+	unit_row("%s, %s, from %#x", row->name, flavours[row->flavour], row->first);
 }
 
 static void test_rows(void)
 {
-	const size_t n = count_rows();
+	size_t n = 0;
 
-	CHECK(n >= FACT_VERSIONS);
-	for (size_t i = 0; i < n; i++) {
-		const struct pst_abi *row = pst_abi_table[i];
+	PST_FOR_EACH_ABI(row)
+	{
+		const size_t digits = strspn(row->name, "0123456789");
 
-		unit_row("%s, row %zu", row->name, i);
+		name_row(row);
 		CHECK(row->name[0] >= '2' && row->name[0] <= '9');
+		CHECK_TEXT(row->name + digits, row->flavour == PST_FREE_THREADED ? "t" : "");
 		CHECK(row->first < row->until);
 		CHECK(row->word_bits == 64 || row->word_bits == 32);
 		CHECK(row->machine != EM_NONE);
-		for (size_t k = 0; k < i; k++)
-			CHECK(row != pst_abi_table[k]);
+		n++;
 	}
+	unit_begin();
+	CHECK(n >= FACT_VERSIONS);
 }
 
-/* Of one kind each row begins where the one before it begins, or later; a gap between rows is a version that
- * nobody wrote a row for, an overlap is a micro version before its minor one. */
+/* The arrays follow one another without gap or overlap, and each is of one minor version. */
 static void test_order(void)
 {
-	for (size_t i = 1; pst_abi_table[i]; i++) {
-		const struct pst_abi *a = pst_abi_table[i - 1], *b = pst_abi_table[i];
+	const struct pst_abi *last = NULL;
 
-		if (!same_kind(a, b))
-			continue;
-		unit_row("%s after %s", b->name, a->name);
-		CHECK(b->first >= a->first);
-		CHECK(b->until >= a->until);
-		CHECK(b->first >= a->until || strcmp(a->name, b->name) == 0);
+	for (const struct pst_abi *const *minor = pst_abi_table; *minor; minor++) {
+		const struct pst_abi *whole = *minor;
+
+		name_row(whole);
+		CHECK(whole->flavour == PST_RELEASE && !whole->base);
+		CHECK(!last || whole->first == last->until || whole->first == PST_PY(3, 0, 0));
+		for (const struct pst_abi *row = whole; row->name; row++) {
+			name_row(row);
+			CHECK(row->first >= whole->first && row->until <= whole->until);
+			CHECK(strncmp(row->name, whole->name, strlen(whole->name)) == 0);
+		}
+		last = whole;
 	}
 }
 
+/* A base stands in the same array, further up, and is whole. */
 static void test_bases(void)
 {
-	for (size_t i = 0; pst_abi_table[i]; i++) {
-		const struct pst_abi *row = pst_abi_table[i];
-
-		unit_row("%s, row %zu", row->name, i);
-		if (!row->base)
-			continue;
-		CHECK(same_kind(row, row->base));
-		CHECK(row->base != row);
-		CHECK_TEXT(row->name, row->base->name);
-		CHECK(row->first >= row->base->first && row->until <= row->base->until);
-	}
+	for (const struct pst_abi *const *minor = pst_abi_table; *minor; minor++)
+		for (const struct pst_abi *row = *minor + 1; row->name; row++) {
+			name_row(row);
+			CHECK(row->base >= *minor && row->base < row);
+			CHECK(row->base->word_bits == row->word_bits);
+			CHECK(row->base->machine == row->machine);
+		}
 }
 
 /* ---- choice ---- */
 
 #define AMD64 PST_RELEASE, 64, EM_X86_64
+#define DEBUG PST_DEBUG, 64, EM_X86_64
+#define BARE  PST_FREE_THREADED, 64, EM_X86_64
 
 static const struct {
 	struct pst_abi_key key;
@@ -83,12 +82,22 @@ static const struct {
 	uint32_t first;
 	bool newer;
 } choices[] = {
-	{ { 0x020600f0, AMD64 }, NULL, 0, false },
-	{ { 0x0206ffff, AMD64 }, NULL, 0, false },
+	{ { 0x020203f0, AMD64 }, NULL, 0, false },
+	{ { 0x0202ffff, AMD64 }, NULL, 0, false },
+	{ { 0x020307f0, AMD64 }, "23", PST_PY(2, 3, 0), false },
+	{ { 0x020406f0, AMD64 }, "24", PST_PY(2, 4, 0), false },
+	{ { 0x020506f0, AMD64 }, "25", PST_PY(2, 5, 0), false },
+	{ { 0x020600f0, AMD64 }, "26", PST_PY(2, 6, 0), false },
+	{ { 0x0206ffff, AMD64 }, "26", PST_PY(2, 6, 0), false },
 	{ { 0x020700a0, AMD64 }, "27", PST_PY(2, 7, 0), false },
 	{ { 0x020712f0, AMD64 }, "27", PST_PY(2, 7, 0), false },
-	{ { 0x030500f0, AMD64 }, NULL, 0, false },
-	{ { 0x03050af0, AMD64 }, NULL, 0, false },
+	{ { 0x030000a1, AMD64 }, "30", PST_PY(3, 0, 0), false },
+	{ { 0x030105f0, AMD64 }, "31", PST_PY(3, 1, 0), false },
+	{ { 0x030206f0, AMD64 }, "32", PST_PY(3, 2, 0), false },
+	{ { 0x030307f0, AMD64 }, "33", PST_PY(3, 3, 0), false },
+	{ { 0x03040af0, AMD64 }, "34", PST_PY(3, 4, 0), false },
+	{ { 0x030500f0, AMD64 }, "35", PST_PY(3, 5, 0), false },
+	{ { 0x03050af0, AMD64 }, "35", PST_PY(3, 5, 0), false },
 	{ { 0x03060ff0, AMD64 }, "36", PST_PY(3, 6, 0), false },
 	{ { 0x030700a1, AMD64 }, "37", PST_PY(3, 7, 0), false },
 	{ { 0x030700f0, AMD64 }, "37", PST_PY(3, 7, 0), false },
@@ -103,7 +112,14 @@ static const struct {
 	{ { 0x030d12f0, AMD64 }, "313", PST_PY(3, 13, 0), false },
 	{ { 0x030e0af0, AMD64 }, "314", PST_PY(3, 14, 0), false },
 	{ { 0x030f02f0, AMD64 }, "315", PST_PY(3, 15, 0), false },
+	{ { 0x020712f0, DEBUG }, "27", PST_PY(2, 7, 0), false },
+	{ { 0x030703f0, DEBUG }, "37", PST_PY(3, 7, 0), false },
+	{ { 0x030d12f0, BARE }, "313t", PST_PY(3, 13, 0), false },
+	{ { 0x030f02f0, BARE }, "315t", PST_PY(3, 15, 0), false },
+	{ { 0x030c02f0, BARE }, NULL, 0, false },
+	{ { 0x031000a0, BARE }, "315t", PST_PY(3, 15, 0), true },
 	{ { 0x030fffff, AMD64 }, "315", PST_PY(3, 15, 0), false },
+	{ { PST_PY(3, 16, 0), AMD64 }, "315", PST_PY(3, 15, 0), true },
 	{ { 0x031000a0, AMD64 }, "315", PST_PY(3, 15, 0), true },
 	{ { 0x03ff00f0, AMD64 }, "315", PST_PY(3, 15, 0), true },
 	{ { 0, AMD64 }, NULL, 0, false },
@@ -127,6 +143,7 @@ static void test_find(void)
 		CHECK_TEXT(row->name, choices[i].name);
 		CHECK_INT(row->first, choices[i].first);
 		CHECK(row->word_bits == 64 && row->machine == EM_X86_64);
+		CHECK_INT(row->flavour, choices[i].key.flavour);
 	}
 }
 
@@ -143,6 +160,19 @@ static void test_find_micro(void)
 	CHECK(old->base == new);
 }
 
+/* A row of some micro versions keeps all else from its base: 3.14.5 moved sys.modules and nothing more. */
+static void test_find_micro_member(void)
+{
+	const struct pst_layout old = layouts_fixed(layouts_row(0x030e04f0)),
+				new = layouts_fixed(layouts_row(0x030e05f0));
+	struct pst_offsets same = old.off;
+
+	CHECK_INT(old.off.interp_modules, 7664);
+	CHECK_INT(new.off.interp_modules, 7688);
+	same.interp_modules = new.off.interp_modules;
+	CHECK_BYTES(&same, sizeof(same), &new.off, sizeof(new.off));
+}
+
 static const struct pst_abi *by_name(const char *name, uint32_t version)
 {
 	const struct pst_abi_key key = { version, AMD64 };
@@ -152,7 +182,7 @@ static const struct pst_abi *by_name(const char *name, uint32_t version)
 
 static void test_by_name(void)
 {
-	static const char *const none[] = { "", "3", "3.11", "31", "3111", "python", "99" };
+	static const char *const none[] = { "", "3", "3.11", "310t", "3111", "python", "99" };
 	const struct pst_abi_key elsewhere = { 0x030b02f0, PST_RELEASE, 64, EM_S390 },
 				 narrow = { 0x030b02f0, PST_RELEASE, 32, EM_X86_64 };
 
@@ -170,6 +200,7 @@ static void test_by_name(void)
 	CHECK(by_name("311", 0) == layouts_row(0x030b00f0));
 	CHECK(by_name("311", 0x030d00f0) == layouts_row(0x030b00f0));
 	CHECK(by_name("37", 0) && strcmp(by_name("37", 0)->name, "37") == 0);
+	CHECK(!by_name("37", 0)->base); /* the whole row, not that of some micro versions */
 	for (size_t i = 0; i < PST_ARRAY_SIZE(none); i++)
 		CHECK(!by_name(none[i], 0x030b02f0));
 	CHECK(!pst_abi_by_name("311", &elsewhere));
@@ -209,94 +240,16 @@ static void test_head_word(void)
 	CHECK_INT(pst_abi_head_word(&layout, &runtime), 0);
 }
 
-/* ---- the words of the GIL ---- */
-
-static void check_words(const struct pst_gil_words *w, pst_addr_t current, pst_addr_t last_holder,
-	pst_addr_t locked, pst_addr_t switches)
-{
-	CHECK_INT(w->current, current);
-	CHECK_INT(w->last_holder, last_holder);
-	CHECK_INT(w->locked, locked);
-	CHECK_INT(w->switches, switches);
-}
-
-static void test_gil_statics(void)
-{
-	struct pst_roots r = {
-		.thread_current = 1, .gil_last_holder = 2, .gil_locked = 3, .gil_switch_number = 4
-	};
-	struct pst_error err = { 0 };
-	struct pst_gil_words w;
-
-	CHECK_DONE(pst_gil_statics(NULL, &r, NULL, 0, &w, &err), &err);
-	check_words(&w, 1, 2, 3, 4);
-	r.thread_current = 0;
-	CHECK_DONE(pst_gil_statics(NULL, &r, NULL, 0, &w, &err), &err);
-	check_words(&w, 0, 2, 3, 4);
-	r.gil_switch_number = 0;
-	CHECK_ERROR(pst_gil_statics(NULL, &r, NULL, 0, &w, &err), &err, PST_ERR_UNSUPPORTED);
-	r.thread_current = 1;
-	CHECK_DONE(pst_gil_statics(NULL, &r, NULL, 0, &w, &err), &err);
-	check_words(&w, 1, 0, 0, 0);
-}
-
-/* Rows of 3.7 to 3.11 keep it in _PyRuntime. */
-static void test_gil_runtime(void)
-{
-	const struct pst_roots r = { .runtime = 0x10000 };
-	struct pst_error err = { 0 };
-	struct pst_gil_words w;
-	struct image image;
-
-	image_init(&image, 8);
-	for (size_t i = 0; i < FACT_VERSIONS; i++) {
-		const struct pst_layout layout = layouts_resolve(&image, fact_versions[i]);
-
-		if (layout.gil != pst_gil_runtime)
-			continue;
-		unit_row("%s", layout.row->name);
-		CHECK_DONE(pst_gil_runtime(&layout, &r, &image.mem, 0, &w, &err), &err);
-		check_words(&w, 0, 0x10000 + (pst_addr_t)layout.off.runtime_gil_last_holder,
-			0x10000 + (pst_addr_t)layout.off.runtime_gil_locked,
-			0x10000 + (pst_addr_t)layout.off.runtime_gil_switch_number);
-	}
-	image_fini(&image);
-}
-
-static void test_gil_interp(void)
-{
-	const struct pst_roots r = { .runtime = 0x10000 };
-	struct pst_error err = { 0 };
-	struct pst_layout layout;
-	struct pst_gil_words w;
-	struct image image;
-	pst_addr_t interp;
-
-	image_init(&image, 8);
-	layout = layouts_resolve(&image, 0x030c00f0);
-	interp = image_alloc(&image, 1000);
-	CHECK_ERROR(layout.gil(&layout, &r, &image.mem, interp, &w, &err), &err, PST_ERR_TORN);
-	image_put_word(&image, interp + 384, 0x9000);
-	CHECK_DONE(layout.gil(&layout, &r, &image.mem, interp, &w, &err), &err);
-	check_words(&w, 0, 0x9008, 0x9010, 0x9018);
-	CHECK_ERROR(layout.gil(&layout, &r, &image.mem, 16, &w, &err), &err, PST_ERR_TORN);
-	image_fail(&image, 1, PST_ERR_GONE);
-	CHECK_ERROR(layout.gil(&layout, &r, &image.mem, interp, &w, &err), &err, PST_ERR_GONE);
-	image_fini(&image);
-}
-
 static CU_TestInfo tests[] = {
 	{ "rows", test_rows },
 	{ "rows ascend", test_order },
 	{ "rows with a base", test_bases },
 	{ "find", test_find },
 	{ "find: micro versions", test_find_micro },
+	{ "find: members of micro versions", test_find_micro_member },
 	{ "by name", test_by_name },
 	{ "symbols of the roots", test_root_symbols },
 	{ "the word of the first interpreter", test_head_word },
-	{ "GIL: statics", test_gil_statics },
-	{ "GIL: in the runtime", test_gil_runtime },
-	{ "GIL: of an interpreter", test_gil_interp },
 	CU_TEST_INFO_NULL,
 };
 

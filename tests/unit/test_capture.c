@@ -77,8 +77,9 @@ static void check_reader(struct pst_capture_reader *reader, const struct wanted 
 	struct pst_record record;
 	uint32_t seen = 0;
 	size_t count = 0;
+	int got = 0;
 
-	while (pst_capture_next(reader, &record) && count < 30) {
+	while (count < 30 && (got = pst_capture_next(reader, &record)) == 1) {
 		for (size_t i = 0; i < n; i++)
 			if (is_wanted(&record, &wanted[i]))
 				seen |= 1u << i;
@@ -86,12 +87,13 @@ static void check_reader(struct pst_capture_reader *reader, const struct wanted 
 	}
 	CHECK_INT(count, n);
 	CHECK_INT(seen, (1u << n) - 1);
+	CHECK_INT(got, 0);
 	CHECK_INT(pst_capture_next(reader, &record), 0);
 }
 
 static void check_records(struct pst_capture *c, const struct wanted *wanted, size_t n)
 {
-	struct pst_capture_reader *reader = pst_capture_open(c);
+	struct pst_capture_reader *reader = pst_capture_open(c, PST_BY_STACK);
 
 	CHECK(pst_capture_reader_names(reader) == pst_capture_names(c));
 	check_reader(reader, wanted, n);
@@ -102,7 +104,7 @@ static void check_records(struct pst_capture *c, const struct wanted *wanted, si
 
 static void test_counts(void)
 {
-	struct pst_capture *c = pst_capture_create();
+	struct pst_capture *c = pst_capture_create(false);
 	const struct pst_capture_counts *counts = pst_capture_counts(c);
 
 	CHECK(pst_capture_names(c) != NULL);
@@ -115,7 +117,7 @@ static void test_counts(void)
 	ADD(c, { 1, 1, PST_FAILED, PST_FAIL_HELD, "ab", false });
 	ADD(c, { 1, 1, PST_FAILED, PST_FAIL_MOVED, "", false },
 		{ 2, 2, PST_FAILED, PST_FAIL_MOVED, "", false });
-	pst_capture_fail(c, PST_FAIL_TORN);
+	pst_capture_fail(c, PST_FAIL_TORN, 0);
 	pst_capture_missed(c, 5);
 	pst_capture_missed(c, 2);
 	CHECK_INT(counts->samples, 8);
@@ -142,7 +144,7 @@ static void test_records(void)
 		{ PST_RECORD_IDLE, 0, "", false, 2 },
 		{ PST_RECORD_FAILED, 0, "", false, 3 },
 	};
-	struct pst_capture *c = pst_capture_create();
+	struct pst_capture *c = pst_capture_create(false);
 
 	for (int i = 0; i < 3; i++)
 		ADD(c, { 1, 1, PST_EXACT, 0, "ab", false });
@@ -151,8 +153,8 @@ static void test_records(void)
 		{ 2, 2, PST_FAILED, PST_FAIL_HELD, "", false });
 	add(c, NULL, 0);
 	add(c, NULL, 0);
-	pst_capture_fail(c, PST_FAIL_TORN);
-	pst_capture_fail(c, PST_FAIL_MOVED);
+	pst_capture_fail(c, PST_FAIL_TORN, 0);
+	pst_capture_fail(c, PST_FAIL_MOVED, 0);
 	check_records(c, wanted, PST_ARRAY_SIZE(wanted));
 	pst_capture_close(c);
 }
@@ -166,7 +168,7 @@ static void test_threads(void)
 		{ PST_RECORD_STACK, 0, "a", false, 4 },
 		{ PST_RECORD_STACK, 0, "a", false, 3 },
 	};
-	struct pst_capture *c = pst_capture_create();
+	struct pst_capture *c = pst_capture_create(false);
 
 	ADD(c, { 1, 7, PST_EXACT, 0, "a", false }, { 1, 8, PST_EXACT, 0, "a", false },
 		{ 0, 9, PST_EXACT, 0, "a", false }, { 0, 10, PST_EXACT, 0, "a", false });
@@ -187,7 +189,7 @@ static void test_truncated(void)
 		{ PST_RECORD_STACK, 5, "ab", false, 1 },
 		{ PST_RECORD_STACK, 6, "ab", true, 1 },
 	};
-	struct pst_capture *c = pst_capture_create();
+	struct pst_capture *c = pst_capture_create(false);
 
 	ADD(c, { 5, 1, PST_EXACT, 0, "ab", true }, { 6, 2, PST_EXACT, 0, "ab", true });
 	ADD(c, { 5, 1, PST_EXACT, 0, "ab", false });
@@ -199,7 +201,7 @@ static void test_truncated(void)
 static void test_many_threads(void)
 {
 	enum { N = 300 };
-	struct pst_capture *c = pst_capture_create();
+	struct pst_capture *c = pst_capture_create(false);
 	struct pst_capture_reader *reader;
 	struct pst_record record;
 	uint64_t sum = 0, wrong = 0;
@@ -208,7 +210,7 @@ static void test_many_threads(void)
 		for (pid_t tid = 1; tid <= N; tid++)
 			for (pid_t k = 0; k <= tid % 3; k++)
 				ADD(c, { tid, 1, PST_EXACT, 0, "ab", tid % 2 == 0 });
-	reader = pst_capture_open(c);
+	reader = pst_capture_open(c, PST_BY_STACK);
 	while (pst_capture_next(reader, &record)) {
 		wrong += record.count != 3 * (1 + (uint64_t)record.tid % 3);
 		wrong +=
@@ -223,7 +225,7 @@ static void test_many_threads(void)
 
 static void test_nothing(void)
 {
-	struct pst_capture *c = pst_capture_create();
+	struct pst_capture *c = pst_capture_create(false);
 
 	check_records(c, NULL, 0);
 	pst_capture_reader_close(NULL);
@@ -233,13 +235,13 @@ static void test_nothing(void)
 /* Rewinding in the middle begins anew. */
 static void test_rewind(void)
 {
-	struct pst_capture *c = pst_capture_create();
+	struct pst_capture *c = pst_capture_create(false);
 	struct pst_capture_reader *reader;
 	struct pst_record record;
 
 	ADD(c, { 1, 1, PST_EXACT, 0, "a", false });
 	ADD(c, { 1, 1, PST_EXACT, 0, "b", false });
-	reader = pst_capture_open(c);
+	reader = pst_capture_open(c, PST_BY_STACK);
 	CHECK_INT(pst_capture_next(reader, &record), 1);
 	CHECK(is_stack(&record, "a"));
 	pst_capture_rewind(reader);

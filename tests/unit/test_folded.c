@@ -1,90 +1,21 @@
 /* Folded text, byte by byte, as it lies in the file. */
 #include "unit.h"
 
-#include "pystill/writer.h"
+#include "captures.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static pst_name_id intern(struct pst_names *names, const char *text, size_t len)
-{
-	return pst_names_string(names, text, len);
-}
-
-/* A frame of function NAME, LEN bytes. */
-static struct pst_frame frame_of(
-	struct pst_capture *c, const char *file, const char *name, size_t len, int32_t line)
-{
-	struct pst_names *names = pst_capture_names(c);
-	const struct pst_func func = { intern(names, name, len), intern(names, file, strlen(file)),
-		1 };
-
-	return (struct pst_frame){ pst_names_func(names, &func), line };
-}
-
-static void add_frames(struct pst_capture *c, pid_t tid, const struct pst_frame *frames, uint32_t n,
-	bool truncated, int times)
-{
-	const struct pst_thread_sample thread = {
-		.tid = tid, .ident = (pst_addr_t)tid, .stack = { frames, n, truncated }
-	};
-	const struct pst_sample sample = { .threads = &thread, .n = 1 };
-
-	for (int i = 0; i < times; i++)
-		pst_capture_add(c, &sample);
-}
-
-/* A stack of functions in x.py, written "outer:3 inner:5". */
-static void add_stack(struct pst_capture *c, pid_t tid, const char *text, bool truncated, int times)
-{
-	struct pst_frame frames[8], leaf_first[8];
-	uint32_t n = 0;
-
-	while (*text) {
-		const size_t len = strcspn(text, ":");
-		char *end;
-		const int32_t line = (int32_t)strtol(text + len + 1, &end, 10);
-
-		frames[n++] = frame_of(c, "x.py", text, len, line);
-		text = end + (*end == ' ');
-	}
-	for (uint32_t i = 0; i < n; i++)
-		leaf_first[i] = frames[n - 1 - i];
-	add_frames(c, tid, leaf_first, n, truncated, times);
-}
-
-static void add_idle(struct pst_capture *c, int times)
-{
-	const struct pst_sample sample = { 0 };
-
-	for (int i = 0; i < times; i++)
-		pst_capture_add(c, &sample);
-}
-
-/* Write C as text and compare; ends C. */
-static void check_written(struct pst_capture *c, const struct pst_write_opts *opts,
-	const char *wanted, size_t wanted_len)
-{
-	char *folder = unit_folder_new();
-	cleanup_free char *path = unit_path(folder, "out.folded"), *text = NULL;
-	struct pst_capture_reader *reader = pst_capture_open(c);
-	struct pst_error err = { 0 };
-	struct pst_out *out = pst_out_open(path, &err);
-	size_t len = 0;
-
-	REQUIRE(out != NULL);
-	CHECK_DONE(pst_writer_folded.write(reader, opts, out, &err), &err);
-	CHECK_DONE(pst_out_close(out, &err), &err);
-	pst_capture_reader_close(reader);
-	text = unit_read_file(path, &len);
-	REQUIRE(text != NULL);
-	CHECK_BYTES(text, len, wanted, wanted_len);
-	unit_folder_remove(folder);
-}
-
 static const struct pst_write_opts plain = { 0 }, no_lines = { .no_lines = true },
 				   no_idle = { .no_idle = true };
 
+static void check_written(struct pst_capture *c, const struct pst_write_opts *opts,
+	const char *wanted, size_t wanted_len)
+{
+	captures_check(c, &pst_writer_folded, opts, wanted, wanted_len);
+}
+
+/* Ends C. */
 static void check_text(struct pst_capture *c, const struct pst_write_opts *opts, const char *wanted)
 {
 	check_written(c, opts, wanted, strlen(wanted));
@@ -93,11 +24,11 @@ static void check_text(struct pst_capture *c, const struct pst_write_opts *opts,
 
 static void test_simple(void)
 {
-	struct pst_capture *c = pst_capture_create();
+	struct pst_capture *c = pst_capture_create(false);
 
-	add_stack(c, 1, "main:1 parse:22", false, 3);
-	add_stack(c, 1, "main:1", false, 1);
-	add_stack(c, 1, "main:2 parse:22", false, 12);
+	captures_add_stack(c, 1, "main:1 parse:22", false, 3);
+	captures_add_stack(c, 1, "main:1", false, 1);
+	captures_add_stack(c, 1, "main:2 parse:22", false, 12);
 	check_text(c, &plain,
 		"x.py:main:1 1\n"
 		"x.py:main:1;x.py:parse:22 3\n"
@@ -106,20 +37,20 @@ static void test_simple(void)
 
 static void test_no_line(void)
 {
-	struct pst_capture *c = pst_capture_create();
+	struct pst_capture *c = pst_capture_create(false);
 
-	add_stack(c, 1, "main:0", false, 1);
+	captures_add_stack(c, 1, "main:0", false, 1);
 	check_text(c, &plain, "x.py:main:0 1\n");
 }
 
 static void test_without_lines(void)
 {
-	struct pst_capture *c = pst_capture_create();
+	struct pst_capture *c = pst_capture_create(false);
 
-	add_stack(c, 1, "main:1 parse:22", false, 3);
-	add_stack(c, 1, "main:2 parse:22", false, 4);
-	add_stack(c, 1, "main:2 parse:23", false, 5);
-	add_stack(c, 1, "main:9", false, 1);
+	captures_add_stack(c, 1, "main:1 parse:22", false, 3);
+	captures_add_stack(c, 1, "main:2 parse:22", false, 4);
+	captures_add_stack(c, 1, "main:2 parse:23", false, 5);
+	captures_add_stack(c, 1, "main:9", false, 1);
 	check_text(c, &no_lines,
 		"x.py:main 1\n"
 		"x.py:main;x.py:parse 12\n");
@@ -128,35 +59,35 @@ static void test_without_lines(void)
 /* Threads are not told apart: equal stacks are one line. */
 static void test_merged(void)
 {
-	struct pst_capture *c = pst_capture_create();
+	struct pst_capture *c = pst_capture_create(false);
 
 	for (pid_t tid = 1; tid < 6; tid++)
-		add_stack(c, tid, "run:1 work:2", false, (int)tid);
-	add_stack(c, 9, "run:1", false, 7);
+		captures_add_stack(c, tid, "run:1 work:2", false, (int)tid);
+	captures_add_stack(c, 9, "run:1", false, 7);
 	check_text(c, &plain, "x.py:run:1 7\nx.py:run:1;x.py:work:2 15\n");
 }
 
 static void test_kinds(void)
 {
 	static const char all[] = "(failed) 2\n(idle) 4\n(truncated);x.py:f:1 3\nx.py:f:1 1\n";
-	struct pst_capture *c = pst_capture_create();
+	struct pst_capture *c = pst_capture_create(false);
 
-	add_idle(c, 4);
-	add_stack(c, 1, "f:1", true, 2);
-	add_stack(c, 2, "f:1", true, 1);
-	add_stack(c, 1, "f:1", false, 1);
-	pst_capture_fail(c, PST_FAIL_HELD);
-	pst_capture_fail(c, PST_FAIL_TORN);
+	captures_add_idle(c, 4);
+	captures_add_stack(c, 1, "f:1", true, 2);
+	captures_add_stack(c, 2, "f:1", true, 1);
+	captures_add_stack(c, 1, "f:1", false, 1);
+	pst_capture_fail(c, PST_FAIL_HELD, 0);
+	pst_capture_fail(c, PST_FAIL_TORN, 0);
 	check_written(c, &plain, all, strlen(all));
 	check_text(c, &no_idle, "(failed) 2\n(truncated);x.py:f:1 3\nx.py:f:1 1\n");
 }
 
 static void test_empty(void)
 {
-	struct pst_capture *c = pst_capture_create();
+	struct pst_capture *c = pst_capture_create(false);
 
 	check_written(c, &plain, "", 0);
-	add_idle(c, 3);
+	captures_add_idle(c, 3);
 	check_written(c, &plain, "(idle) 3\n", 9);
 	check_text(c, &no_idle, "");
 }
@@ -186,6 +117,9 @@ static const struct {
 	{ "a.py", N("<module>"), "a.py:<module>:7 1\n", "a.py:<module> 1\n" },
 	{ "a b.py", N("f g"), "a b.py:f g:7 1\n", "a b.py:f g 1\n" },
 	{ "a.py", N("f 12"), "a.py:f 12:7 1\n", "a.py:f_12 1\n" },
+	{ "a.py", N("f 0"), "a.py:f 0:7 1\n", "a.py:f_0 1\n" },
+	{ "a.py", N("f 1090"), "a.py:f 1090:7 1\n", "a.py:f_1090 1\n" },
+	{ "a.py", N("f 9"), "a.py:f 9:7 1\n", "a.py:f_9 1\n" },
 	{ "a.py", N("Thread 1 2"), "a.py:Thread 1 2:7 1\n", "a.py:Thread 1_2 1\n" },
 	{ "a.py", N("f12"), "a.py:f12:7 1\n", "a.py:f12 1\n" },
 	{ "a.py", N("f 12x"), "a.py:f 12x:7 1\n", "a.py:f 12x 1\n" },
@@ -198,12 +132,12 @@ static const struct {
 static void test_names(void)
 {
 	for (size_t i = 0; i < PST_ARRAY_SIZE(names); i++) {
-		struct pst_capture *c = pst_capture_create();
+		struct pst_capture *c = pst_capture_create(false);
 		const struct pst_frame frame =
-			frame_of(c, names[i].file, names[i].name, names[i].len, 7);
+			captures_frame(c, names[i].file, names[i].name, names[i].len, 7);
 
 		unit_row("%zu: %s", i, names[i].wanted_no_lines);
-		add_frames(c, 1, &frame, 1, false, 1);
+		captures_add_frames(c, 1, &frame, 1, false, 1);
 		check_written(c, &plain, names[i].wanted, strlen(names[i].wanted));
 		check_text(c, &no_lines, names[i].wanted_no_lines);
 	}
@@ -212,22 +146,22 @@ static void test_names(void)
 /* In the middle of a line too: a reader may show a part of the stack. */
 static void test_number_in_the_middle(void)
 {
-	struct pst_capture *c = pst_capture_create();
-	const struct pst_frame frames[] = { frame_of(c, "a.py", "leaf", 4, 1),
-		frame_of(c, "a.py", "f 12", 4, 2), frame_of(c, "a.py", "root", 4, 3) };
+	struct pst_capture *c = pst_capture_create(false);
+	const struct pst_frame frames[] = { captures_frame(c, "a.py", "leaf", 4, 1),
+		captures_frame(c, "a.py", "f 12", 4, 2), captures_frame(c, "a.py", "root", 4, 3) };
 
-	add_frames(c, 1, frames, 3, false, 1);
+	captures_add_frames(c, 1, frames, 3, false, 1);
 	check_text(c, &no_lines, "a.py:root;a.py:f_12;a.py:leaf 1\n");
 }
 
 /* Names that become alike become one line. */
 static void test_mended_alike(void)
 {
-	struct pst_capture *c = pst_capture_create();
+	struct pst_capture *c = pst_capture_create(false);
 
-	add_stack(c, 1, "a;b:1", false, 2);
-	add_stack(c, 1, "a\nb:1", false, 4);
-	add_stack(c, 1, "a b:1", false, 8);
+	captures_add_stack(c, 1, "a;b:1", false, 2);
+	captures_add_stack(c, 1, "a\nb:1", false, 4);
+	captures_add_stack(c, 1, "a b:1", false, 8);
 	check_text(c, &plain, "x.py:a b:1 12\nx.py:a:b:1 2\n");
 }
 
@@ -235,14 +169,14 @@ static void test_mended_alike(void)
 static void test_long_name(void)
 {
 	enum { N = 40000 };
-	struct pst_capture *c = pst_capture_create();
+	struct pst_capture *c = pst_capture_create(false);
 	cleanup_free char *name = pst_xmalloc(N + 1), *wanted = NULL;
 	struct pst_frame frame;
 
 	memset(name, 'n', N);
 	name[N] = '\0';
-	frame = frame_of(c, "a.py", name, N, 3);
-	add_frames(c, 1, &frame, 1, false, 2);
+	frame = captures_frame(c, "a.py", name, N, 3);
+	captures_add_frames(c, 1, &frame, 1, false, 2);
 	wanted = pst_xasprintf("a.py:%s:3 2\n", name);
 	check_text(c, &plain, wanted);
 }
@@ -258,14 +192,15 @@ static int by_bytes(const void *a, const void *b)
  * each with its own count. */
 static void check_order(const char *const *rows, const int *counts, size_t n)
 {
-	struct pst_capture *c = pst_capture_create();
+	struct pst_capture *c = pst_capture_create(false);
 	cleanup_free char *wanted = pst_xstrdup("");
 	char *lines[16];
 
 	for (size_t i = 0; i < n; i++) {
-		const struct pst_frame frame = frame_of(c, "x.py", rows[i], strlen(rows[i]), 1);
+		const struct pst_frame frame =
+			captures_frame(c, "x.py", rows[i], strlen(rows[i]), 1);
 
-		add_frames(c, 1, &frame, 1, false, counts[i]);
+		captures_add_frames(c, 1, &frame, 1, false, counts[i]);
 		lines[i] = pst_xasprintf("x.py:%s %d\n", rows[i], counts[i]);
 	}
 	qsort(lines, n, sizeof(*lines), by_bytes);
@@ -300,12 +235,8 @@ static void test_order_of_counts(void)
 /* The same capture always gives the same bytes. */
 static void test_many(void)
 {
-	struct pst_capture *c = pst_capture_create();
-	char *folder = unit_folder_new();
-	cleanup_free char *path = unit_path(folder, "f"), *text = NULL;
-	struct pst_error err = { 0 };
-	struct pst_capture_reader *reader;
-	struct pst_out *out;
+	struct pst_capture *c = pst_capture_create(false);
+	cleanup_free char *text = NULL;
 	size_t wrong = 0, n = 0;
 	uint64_t seed = 5;
 
@@ -313,15 +244,9 @@ static void test_many(void)
 		cleanup_free char *stack = pst_xasprintf("m:%u g%u:%u h:%u", unit_random(&seed) % 3,
 			unit_random(&seed) % 30, unit_random(&seed) % 9, unit_random(&seed) % 90);
 
-		add_stack(c, (pid_t)(1 + unit_random(&seed) % 4), stack, false, 1);
+		captures_add_stack(c, (pid_t)(1 + unit_random(&seed) % 4), stack, false, 1);
 	}
-	out = pst_out_open(path, &err);
-	REQUIRE(out != NULL);
-	reader = pst_capture_open(c);
-	pst_writer_folded.write(reader, &plain, out, &err);
-	pst_capture_reader_close(reader);
-	CHECK_DONE(pst_out_close(out, &err), &err);
-	text = unit_read_file(path, NULL);
+	text = captures_write(c, &pst_writer_folded, &plain, NULL);
 	for (char *save = NULL, *line = strtok_r(text, "\n", &save), *last = NULL; line;
 		last = line, line = strtok_r(NULL, "\n", &save)) {
 		n += strtoul(strrchr(line, ' ') + 1, NULL, 10);
@@ -329,7 +254,6 @@ static void test_many(void)
 	}
 	CHECK_INT(wrong, 0);
 	CHECK_INT(n, 3000);
-	unit_folder_remove(folder);
 	pst_capture_close(c);
 }
 

@@ -86,7 +86,7 @@ static void test_many_codes_recheck(void)
 /* Several heads that are not mapped hide no other. */
 static void test_heads_not_mapped(void)
 {
-	enum { N = 20 };
+	enum { N = 200 };
 	pst_addr_t codes[N];
 	struct stage s;
 
@@ -135,6 +135,117 @@ static void test_head_size(void)
 	}
 }
 
+/* As long as there is room for, and not a byte more. */
+static void test_head_room(void)
+{
+	struct stage s;
+
+	stage_begin(&s, V313);
+	stage_push(&s, stage_code(&s, "f", 10), 4, 0);
+	s.py.layout.off.code_name = 248;
+	CHECK_DONE(stage_read(&s), &s.err);
+	s.py.layout.off.code_name = 249;
+	CHECK_ERROR(stage_read(&s), &s.err, PST_ERR_UNSUPPORTED);
+	stage_end(&s);
+}
+
+/* ---- how much is kept ---- */
+
+/* A code whose line table has SIZE bytes. */
+static pst_addr_t big_code(struct stage *s, const char *name, size_t size)
+{
+	cleanup_free uint8_t *table = pst_xcalloc(size, 1);
+	struct code_spec spec = stage_spec(s, name, 10);
+
+	spec.table = table;
+	spec.table_len = size;
+	return objects_code(&s->o, &spec);
+}
+
+static pst_addr_t table_of(struct stage *s, pst_addr_t code)
+{
+	pst_addr_t table = 0;
+
+	MUST(pst_mem_read_addr(s->target.mem, code + 136, &table, &s->err) == 0);
+	return table;
+}
+
+/* Is the table of the newest frame's code read again when nothing has changed? */
+static bool is_forgotten(struct stage *s, pst_addr_t code)
+{
+	image_forget(&s->o.image);
+	stage_take(s);
+	return image_count_reads(&s->o.image, table_of(s, code) + 16) > 0;
+}
+
+/* Line tables are kept, but not without end. */
+static void test_tables_forgotten(void)
+{
+	pst_addr_t codes[3];
+	struct stage s;
+
+	stage_begin(&s, V313);
+	for (int i = 0; i < 3; i++) {
+		codes[i] = big_code(&s, "f", 12u << 20);
+		stage_push(&s, codes[i], 0, 0);
+		stage_take(&s);
+		CHECK_INT(s.n, i + 1);
+		if (i < 2)
+			CHECK(!is_forgotten(&s, codes[i]));
+	}
+	CHECK(is_forgotten(&s, codes[2]));
+	stage_check(&s, 0, "f", 10, 10);
+	stage_end(&s);
+}
+
+/* A code that is replaced again and again takes no more room than one. */
+static void test_tables_replaced(void)
+{
+	cleanup_free uint8_t *table = pst_xcalloc(1 << 20, 1);
+	struct code_spec spec;
+	pst_addr_t code;
+	struct stage s;
+
+	stage_begin(&s, V313);
+	code = big_code(&s, "f", 1 << 20);
+	stage_push(&s, code, 0, 0);
+	spec = stage_spec(&s, "f", 10);
+	spec.table = table;
+	spec.table_len = 1 << 20;
+	for (int i = 0; i < 40; i++) {
+		objects_code_put(&s.o, code, &spec);
+		stage_take(&s);
+		unit_row("%d", i);
+		CHECK(!is_forgotten(&s, code));
+	}
+	stage_end(&s);
+}
+
+/* More codes than are kept, one after the other: each is right. */
+static void test_codes_forgotten(void)
+{
+	enum { N = 70000, SIZE = 256 };
+	pst_addr_t first, codes;
+	unsigned char head[188];
+	size_t wrong = 0;
+	struct stage s;
+
+	stage_begin(&s, V313);
+	first = stage_code(&s, "f", 10);
+	codes = image_alloc(&s.o.image, (size_t)N * SIZE);
+	MUST(pst_mem_read(s.target.mem, first, head, sizeof(head), &s.err) == 0);
+	stage_push(&s, first, 4, 0);
+	for (size_t i = 0; i < N; i++) {
+		image_put(&s.o.image, codes + i * SIZE, head, sizeof(head));
+		stage_step(&s, codes + i * SIZE, 4);
+		image_forget(&s.o.image);
+		wrong += stage_read(&s) < 0 || stage_resolve(&s) < 0 || s.n != 1 ||
+			!stage_is(&s, 0, "f", 10, 12);
+	}
+	CHECK_INT(wrong, 0);
+	stage_end(&s);
+}
+
 /* The type is read from the head too. */
 static void test_head_holds_type(void)
 {
@@ -177,6 +288,10 @@ static CU_TestInfo tests[] = {
 	{ "more codes than heads: replaced", test_many_codes_recheck },
 	{ "heads that are not mapped", test_heads_not_mapped },
 	{ "heads that cannot be", test_head_size },
+	{ "heads of all the room", test_head_room },
+	{ "line tables are forgotten", test_tables_forgotten },
+	{ "line tables of codes that are replaced", test_tables_replaced },
+	{ "codes are forgotten", test_codes_forgotten },
 	{ "a head holds the type", test_head_holds_type },
 	{ "the type of an object", test_object_is },
 	CU_TEST_INFO_NULL,

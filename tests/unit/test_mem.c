@@ -131,6 +131,7 @@ static struct pst_mem *open_self(void)
 	int word = 5, copy = 0;
 
 	REQUIRE(mem != NULL);
+	CHECK_INT(mem->word_bytes, 8);
 	if (pst_mem_read(mem, (pst_addr_t)(uintptr_t)&word, &copy, sizeof(copy), &err) < 0) {
 		CU_PASS("not allowed here");
 		pst_mem_close(mem);

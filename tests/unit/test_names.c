@@ -205,6 +205,7 @@ static void check_hash(uint32_t (*value_of)(uint32_t id), uint32_t n)
 		CHECK_INT(wrong, 0);
 		CHECK(hash.used * 3 <= (hash.mask + 1) * 2 + 3);
 		pst_hash_clear(&hash);
+		CHECK_INT(hash.used, 0);
 	}
 	pst_hash_fini(&hash);
 }

@@ -4,6 +4,7 @@
 
 #include "pystill/nspace.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,12 +65,13 @@ static void test_by_path(void)
 	unit_folder_remove(folder);
 }
 
-static void check_refused(const struct pst_map *map, const char *why)
+static void check_refused(const struct pst_map *map, int sys, const char *why)
 {
 	struct pst_error err = { 0 };
 
 	unit_row("%s", why);
 	CHECK_ERROR(pst_nspace_open_map(getpid(), map, &err), &err, PST_ERR_IO);
+	CHECK_INT(err.sys, sys);
 	CHECK(strstr(err.msg, map->path) != NULL);
 }
 
@@ -81,15 +83,15 @@ static void test_refused(void)
 	struct pst_map map = { .start = 0x1000, .end = 0x2000, .path = path, .inode = 12345678901 };
 	struct stat st;
 
-	check_refused(&map, "no such file");
+	check_refused(&map, ENOENT, "no such file");
 	unit_write_file(path, "text", 4);
-	check_refused(&map, "another file");
+	check_refused(&map, ESTALE, "another file");
 	map.path = pipe;
 	CHECK(mkfifo(pipe, 0600) == 0 && stat(pipe, &st) == 0);
 	map.inode = st.st_ino;
-	check_refused(&map, "no file");
+	check_refused(&map, ESTALE, "no file");
 	map.path = "";
-	check_refused(&map, "anonymous");
+	check_refused(&map, ENOENT, "anonymous");
 	unit_folder_remove(folder);
 }
 

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MAX_WORDS 16
 
@@ -115,6 +116,7 @@ static void test_defaults(void)
 	CHECK(!opts.output && !opts.abi);
 	CHECK(!opts.no_lines && !opts.no_idle && !opts.threads && !opts.no_jitter);
 	CHECK(!opts.nonblocking && !opts.version && !opts.help);
+	CHECK(!opts.dump && !opts.flamechart);
 	CHECK_INT(opts.stop, PST_STOP_AUTO);
 	CHECK_INT(opts.errors, PST_ERRORS_TEXT);
 	CHECK(!opts.words && !opts.n_words);
@@ -261,6 +263,22 @@ static void test_mistakes(void)
 	MISTAKE("--help=3 takes no value", "--help=3");
 }
 
+/* It is for the caller to tell the user: nothing is printed here. */
+static void test_silent(void)
+{
+	struct unit_redirect r = unit_redirect_begin(STDERR_FILENO);
+	cleanup_free char *printed = NULL;
+	struct pst_error err = { 0 };
+	struct pst_opts opts;
+
+	PARSE(&opts, &err, "-Z");
+	PARSE(&opts, &err, "--nope");
+	PARSE(&opts, &err, "-p");
+	PARSE(&opts, &err, "-s", "x");
+	printed = unit_redirect_end(&r);
+	CHECK_TEXT(printed, "");
+}
+
 /* One after the other, as in one process of a test: getopt's own state is none of ours. */
 static void test_again(void)
 {
@@ -353,7 +371,7 @@ static void test_help_width(void)
 	CHECK(lines >= pst_opt_count);
 }
 
-/* A line goes on with a word only when that does not fit on the line before. */
+/* A line goes on with a word only when that does not fit on the line before, and all texts begin in one column. */
 static void test_help_filled(void)
 {
 	cleanup_free char *help = pst_opt_help(PST_CMD_PYFLAME);
@@ -364,7 +382,9 @@ static void test_help_filled(void)
 
 		unit_row("%.*s", (int)len, p);
 		if (p[indent] != '-' || indent > 10)
-			CHECK(last + 1 + strcspn(p + indent, " \n") > 80);
+			CHECK(last + 1 + strcspn(p + indent, " \n") > 80 && indent == 28);
+		else
+			CHECK(p[27] == ' ' && p[28] != ' ');
 		last = len;
 		p += len + 1;
 	}
@@ -416,6 +436,7 @@ static CU_TestInfo tests[] = {
 	{ "messages", test_messages },
 	{ "pids", test_parse_pid },
 	{ "mistakes", test_mistakes },
+	{ "nothing is printed", test_silent },
 	{ "again", test_again },
 	{ "words behind the options", test_words },
 	{ "abbreviated", test_abbreviated },

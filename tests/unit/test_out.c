@@ -6,9 +6,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -220,6 +222,57 @@ static void test_no_name(void)
 	unit_folder_remove(folder);
 }
 
+static off_t limit_file_size(off_t size, struct rlimit *before)
+{
+	struct rlimit limit;
+
+	REQUIRE(getrlimit(RLIMIT_FSIZE, before) == 0);
+	limit = (struct rlimit){ (rlim_t)size, before->rlim_max };
+	return setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+/* A file that cannot be written whole is not there. */
+static void test_no_room(void)
+{
+	char *folder = unit_folder_new();
+	cleanup_free char *path = unit_path(folder, "f"), *bytes = pst_xcalloc(200000, 1);
+	void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+	struct pst_error err = { 0 };
+	struct rlimit before;
+	struct pst_out *out;
+	int result;
+
+	unit_write_file(path, "old", 3);
+	REQUIRE(limit_file_size(100000, &before) == 0);
+	out = open_out(path);
+	pst_out_raw(out, bytes, 200000);
+	result = pst_out_close(out, &err);
+	setrlimit(RLIMIT_FSIZE, &before);
+	signal(SIGXFSZ, handler);
+	CHECK_ERROR(result, &err, PST_ERR_IO);
+	CHECK_INT(err.sys, EFBIG);
+	check_file(path, "old");
+	CHECK_INT(unit_folder_count(folder), 1);
+	unit_folder_remove(folder);
+}
+
+/* Whichever way it ends, no descriptor stays open. */
+static void test_descriptors(void)
+{
+	char *folder = unit_folder_new();
+	cleanup_free char *path = unit_path(folder, "f"), *none = unit_path(folder, "none/f");
+	const size_t before = unit_folder_count("/proc/self/fd");
+	struct pst_error err = { 0 };
+
+	pst_out_abandon(open_out(path));
+	CHECK_DONE(pst_out_close(open_out(path), &err), &err);
+	pst_out_abandon(open_out("/dev/null"));
+	CHECK_DONE(pst_out_close(open_out("/dev/null"), &err), &err);
+	CHECK(pst_out_open(none, &err) == NULL);
+	CHECK_INT(unit_folder_count("/proc/self/fd"), before);
+	unit_folder_remove(folder);
+}
+
 /* ---- what is no file ---- */
 
 static void test_device(void)
@@ -260,39 +313,33 @@ static void test_pipe(void)
 	unit_folder_remove(folder);
 }
 
-/* Write TEXT to PATH with our standard output going to FOLDER/stdout. */
-static void write_redirected(const char *folder, const char *path, const char *text)
+/* Write TEXT to PATH; what came to our standard output meanwhile, from malloc. */
+static char *write_redirected(const char *path, const char *text)
 {
-	cleanup_free char *capture = unit_path(folder, "stdout");
+	struct unit_redirect r = unit_redirect_begin(STDOUT_FILENO);
 	struct pst_error err = { 0 };
-	struct pst_out *out;
-	int saved, fd;
+	struct pst_out *out = pst_out_open(path, &err);
+	int result = -1;
+	bool stays;
 
-	fflush(stdout);
-	saved = dup(STDOUT_FILENO);
-	fd = open(capture, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-	REQUIRE(saved >= 0 && fd >= 0 && dup2(fd, STDOUT_FILENO) == STDOUT_FILENO);
-	close(fd);
-	out = pst_out_open(path, &err);
 	if (out) {
 		pst_out_text(out, text);
-		CHECK_DONE(pst_out_close(out, &err), &err);
+		result = pst_out_close(out, &err);
 	}
-	CHECK(out && fcntl(STDOUT_FILENO, F_GETFD) >= 0);
-	dup2(saved, STDOUT_FILENO);
-	close(saved);
+	stays = fcntl(STDOUT_FILENO, F_GETFD) >= 0;
+	text = unit_redirect_end(&r);
+	CHECK_DONE(result, &err);
+	CHECK(stays);
+	return (char *)text;
 }
 
 static void test_stdout(void)
 {
-	char *folder = unit_folder_new();
-	cleanup_free char *capture = unit_path(folder, "stdout");
+	cleanup_free char *none = write_redirected(NULL, "one"),
+			  *dash = write_redirected("-", "two");
 
-	write_redirected(folder, NULL, "one,");
-	write_redirected(folder, "-", "two");
-	check_file(capture, "one,two");
-	CHECK_INT(unit_folder_count(folder), 1);
-	unit_folder_remove(folder);
+	CHECK_TEXT(none, "one");
+	CHECK_TEXT(dash, "two");
 }
 
 /* Only "-" and no path are the standard output: any other name is a file's. */
@@ -303,8 +350,10 @@ static void test_odd_names(void)
 
 	REQUIRE(before && chdir(folder) == 0);
 	for (size_t i = 0; i < PST_ARRAY_SIZE(odd); i++) {
+		cleanup_free char *printed = write_redirected(odd[i], "text");
+
 		unit_row("'%s'", odd[i]);
-		write_redirected(folder, odd[i], "text");
+		CHECK_TEXT(printed, "");
 		check_file(odd[i], "text");
 	}
 	CHECK(chdir(before) == 0);
@@ -322,6 +371,8 @@ static CU_TestInfo tests[] = {
 	{ "no folder", test_no_folder },
 	{ "a full device", test_full },
 	{ "no name", test_no_name },
+	{ "no room", test_no_room },
+	{ "descriptors", test_descriptors },
 	{ "a device", test_device },
 	{ "a pipe", test_pipe },
 	{ "the standard output", test_stdout },

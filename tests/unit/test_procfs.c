@@ -4,6 +4,7 @@
 
 #include "pystill/procfs.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <sched.h>
 #include <signal.h>
@@ -131,8 +132,13 @@ static void test_own_files(void)
 			  *thread = pst_procfs_read(getpid(), gettid(), "comm", &err),
 			  *exe = pst_procfs_readlink(getpid(), "exe", &err);
 	struct pst_status st;
+	char target[4096];
+	ssize_t len;
 
 	REQUIRE(status && thread && exe);
+	len = readlink("/proc/self/exe", target, sizeof(target));
+	CHECK_BYTES(exe, strlen(exe), target, (size_t)len);
+	memset(&st, 0xff, sizeof(st));
 	CHECK(strncmp(status, "Name:", 5) == 0);
 	CHECK(exe[0] == '/');
 	CHECK_INT(thread[strlen(thread) - 1], '\n');
@@ -141,6 +147,23 @@ static void test_own_files(void)
 	CHECK_INT(st.uid, getuid());
 	CHECK(st.n_ns_pid >= 1 && st.ns_pid[0] == getpid());
 	CHECK_INT(st.state, 'R');
+	CHECK_INT(st.tracer, 0);
+	CHECK(!st.kernel_thread && st.switches < 1ull << 40);
+}
+
+/* What is there but cannot be read is no sign that the process has ended. */
+static void test_unreadable(void)
+{
+	struct pst_error err = { 0 };
+
+	CHECK(!pst_procfs_read(getpid(), 0, "task", &err));
+	CHECK_INT(err.code, PST_ERR_IO);
+	CHECK_INT(err.sys, EISDIR);
+	CHECK(strstr(err.msg, "/task") != NULL);
+	if (geteuid() == 0)
+		return;
+	CHECK(!pst_procfs_read(1, 0, "environ", &err));
+	CHECK(err.code == PST_ERR_PERM || err.code == PST_ERR_GONE);
 }
 
 /* A file of more than one read: the map of a process with many mappings. */
@@ -227,7 +250,7 @@ static void test_lists(void)
 	n = pst_procfs_tids(getpid(), &tids, &err);
 	CHECK(n >= 1 && has_id(tids, n, gettid()));
 	n = pst_procfs_children(getpid(), &children);
-	if (access("/proc/self/task/self/children", F_OK) == 0 || n > 0)
+	if (access("/proc/thread-self/children", F_OK) == 0 || n > 0)
 		CHECK(has_id(children, n, child));
 	end_child(child);
 }
@@ -341,6 +364,7 @@ static CU_TestInfo tests[] = {
 	{ "many pid namespaces", test_many_namespaces },
 	{ "a text that is cut off", test_cut },
 	{ "our own files", test_own_files },
+	{ "a file that cannot be read", test_unreadable },
 	{ "a long file", test_long_file },
 	{ "no such process", test_nobody },
 	{ "threads and children", test_lists },

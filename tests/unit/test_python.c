@@ -42,22 +42,27 @@ static const struct {
 	struct {
 		pst_addr_t addr;
 		size_t size;
-	} ranges[4];
+	} ranges[PST_GIL_RANGES];
 } range_rows[] = {
-	{ "in a row", 8, { 0, 0x100, 0x108, 0x110 }, 1, { { 0x100, 24 } } },
-	{ "apart", 8, { 0, 0x100, 0x208, 0x110 }, 3, { { 0x100, 8 }, { 0x208, 4 }, { 0x110, 8 } } },
-	{ "two in a row", 8, { 0, 0x100, 0x108, 0x118 }, 3,
+	{ "in a row", 8, { 0, 0x100, 0x108, 0x110, 0 }, 1, { { 0x100, 24 } } },
+	{ "apart", 8, { 0, 0x100, 0x208, 0x110, 0 }, 3,
+		{ { 0x100, 8 }, { 0x208, 4 }, { 0x110, 8 } } },
+	{ "two in a row", 8, { 0, 0x100, 0x108, 0x118, 0 }, 3,
 		{ { 0x100, 8 }, { 0x108, 4 }, { 0x118, 8 } } },
-	{ "closer than words", 8, { 0, 0x100, 0x104, 0x108 }, 3,
+	{ "closer than words", 8, { 0, 0x100, 0x104, 0x108, 0 }, 3,
 		{ { 0x100, 8 }, { 0x104, 4 }, { 0x108, 8 } } },
-	{ "descending", 8, { 0, 0x110, 0x108, 0x100 }, 3,
+	{ "descending", 8, { 0, 0x110, 0x108, 0x100, 0 }, 3,
 		{ { 0x110, 8 }, { 0x108, 4 }, { 0x100, 8 } } },
-	{ "current as well", 8, { 0x90, 0x100, 0x108, 0x110 }, 4,
+	{ "current as well", 8, { 0x90, 0x100, 0x108, 0x110, 0 }, 4,
 		{ { 0x90, 8 }, { 0x100, 8 }, { 0x108, 4 }, { 0x110, 8 } } },
-	{ "current alone", 8, { 0x90, 0, 0, 0 }, 1, { { 0x90, 8 } } },
-	{ "32 bits", 4, { 0, 0x100, 0x104, 0x108 }, 3,
+	{ "current alone", 8, { 0x90, 0, 0, 0, 0 }, 1, { { 0x90, 8 } } },
+	{ "enabled", 8, { 0, 0x100, 0x108, 0x110, 0xf0 }, 4,
+		{ { 0x100, 8 }, { 0x108, 4 }, { 0x110, 8 }, { 0xf0, 4 } } },
+	{ "all five", 8, { 0x90, 0x100, 0x108, 0x110, 0xf0 }, 5,
+		{ { 0x90, 8 }, { 0x100, 8 }, { 0x108, 4 }, { 0x110, 8 }, { 0xf0, 4 } } },
+	{ "32 bits", 4, { 0, 0x100, 0x104, 0x108, 0 }, 3,
 		{ { 0x100, 4 }, { 0x104, 4 }, { 0x108, 4 } } },
-	{ "32 bits, current", 4, { 0x90, 0, 0, 0 }, 1, { { 0x90, 4 } } },
+	{ "32 bits, current", 4, { 0x90, 0, 0, 0, 0 }, 1, { { 0x90, 4 } } },
 };
 
 static void test_ranges(void)
@@ -109,6 +114,7 @@ static void check_state(struct pst_gil_state s, pst_addr_t holder, pst_addr_t la
 	CHECK_INT(s.switches, switches);
 	CHECK_INT(s.locked, locked);
 	CHECK_INT(s.counted, counted);
+	CHECK(!s.absent);
 }
 
 /* 3.7+: locked and last_holder say who; in a row and apart. */
@@ -119,7 +125,8 @@ static void check_counted(unsigned word_bytes, int32_t gap)
 
 	begin(&w, word_bytes);
 	at = image_alloc(&w.image, 200);
-	w.words = (struct pst_gil_words){ 0, at, at + (pst_addr_t)gap, at + 2 * (pst_addr_t)gap };
+	w.words =
+		(struct pst_gil_words){ 0, at, at + (pst_addr_t)gap, at + 2 * (pst_addr_t)gap, 0 };
 	unit_row("%u bytes, %d apart", word_bytes, gap);
 	check_state(read_back(&w, 0, STATE, 1, 77), STATE, STATE, 77, 1, true);
 	check_state(read_back(&w, 0, STATE, 0, 78), 0, STATE, 78, 0, true);
@@ -146,15 +153,44 @@ static void test_current(void)
 
 	begin(&w, 8);
 	at = image_alloc(&w.image, 32);
-	w.words = (struct pst_gil_words){ at, 0, 0, 0 };
+	w.words = (struct pst_gil_words){ at, 0, 0, 0, 0 };
 	check_state(read_back(&w, STATE, 0, 0, 0), STATE, 0, 0, 0, false);
 	check_state(read_back(&w, 0, 0, 0, 0), 0, 0, 0, 0, false);
-	w.words = (struct pst_gil_words){ at, at + 8, at + 16, at + 24 };
+	w.words = (struct pst_gil_words){ at, at + 8, at + 16, at + 24, 0 };
 	check_state(read_back(&w, 0, STATE, 1, 5), 0, STATE, 5, 1, true);
 	check_state(read_back(&w, OTHER, STATE, 1, 5), OTHER, STATE, 5, 1, true);
 	check_state(read_back(&w, OTHER, STATE, 0, 5), OTHER, STATE, 5, 0, true);
 	check_state(read_back(&w, OTHER, STATE, -1, 0), OTHER, STATE, 0, -1, false);
 	end(&w);
+}
+
+/* Free-threaded builds: where it is not enabled there is none, and what the other words say is nothing. */
+static void test_enabled(void)
+{
+	static const struct {
+		int32_t enabled, locked;
+		bool absent;
+		pst_addr_t holder;
+	} rows[] = { { 0, 0, true, 0 }, { 0, 1, true, 0 }, { 1, 1, false, STATE },
+		{ 1, 0, false, 0 }, { INT32_MAX, 1, false, STATE }, { -1, 1, false, STATE } };
+
+	for (size_t i = 0; i < PST_ARRAY_SIZE(rows); i++) {
+		struct pst_gil_state s;
+		struct world w;
+		pst_addr_t at;
+
+		begin(&w, 8);
+		at = image_alloc(&w.image, 40);
+		w.words = (struct pst_gil_words){ 0, at + 16, at + 24, at + 32, at };
+		unit_row("enabled %d, locked %d", rows[i].enabled, rows[i].locked);
+		image_put_u64(&w.image, at, 0xffffffffull << 32);
+		image_put_int(&w.image, at, rows[i].enabled);
+		s = read_back(&w, 0, STATE, rows[i].locked, 5);
+		CHECK_INT(s.absent, rows[i].absent);
+		CHECK_INT(s.holder, rows[i].holder);
+		CHECK_INT(s.counted, !rows[i].absent);
+		end(&w);
+	}
 }
 
 /* Of several GILs the one that is asked for. */
@@ -168,8 +204,8 @@ static void test_second(void)
 
 	begin(&w, 8);
 	at = image_alloc(&w.image, 48);
-	words[0] = (struct pst_gil_words){ 0, at, at + 8, at + 16 };
-	words[1] = (struct pst_gil_words){ 0, at + 24, at + 32, at + 40 };
+	words[0] = (struct pst_gil_words){ 0, at, at + 8, at + 16, 0 };
+	words[1] = (struct pst_gil_words){ 0, at + 24, at + 32, at + 40, 0 };
 	w.py.gils = words;
 	w.py.n_gils = 2;
 	image_put_word(&w.image, at + 24, OTHER);
@@ -190,9 +226,12 @@ static void test_one_call(void)
 
 	begin(&w, 8);
 	at = image_alloc(&w.image, 64);
-	w.words = (struct pst_gil_words){ at, at + 8, at + 16, at + 24 };
+	w.words = (struct pst_gil_words){ at, at + 8, at + 16, at + 24, 0 };
 	CHECK_DONE(pst_gil_read(&w.py, 0, &state, &err), &err);
 	CHECK_INT(w.image.n_calls, 1);
+	w.words.current = 0x50;
+	CHECK_ERROR(pst_gil_read(&w.py, 0, &state, &err), &err, PST_ERR_TORN);
+	w.words.current = at;
 	w.words.switches = 0x50;
 	CHECK_ERROR(pst_gil_read(&w.py, 0, &state, &err), &err, PST_ERR_TORN);
 	image_fail(&w.image, 1, PST_ERR_GONE);
@@ -202,9 +241,9 @@ static void test_one_call(void)
 
 /* ---- proof ---- */
 
-#define G(holder, last, switches, counted)                     \
-	{                                                      \
-		holder, last, switches, (holder) != 0, counted \
+#define G(holder, last, switches, counted)                            \
+	{                                                             \
+		false, holder, last, switches, (holder) != 0, counted \
 	}
 
 /* STATE stood still between the two? */
@@ -250,6 +289,7 @@ static CU_TestInfo tests[] = {
 	{ "ranges", test_ranges },
 	{ "counted", test_counted },
 	{ "current", test_current },
+	{ "enabled", test_enabled },
 	{ "several GILs", test_second },
 	{ "one call", test_one_call },
 	{ "proofs", test_proofs },

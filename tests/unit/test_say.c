@@ -5,47 +5,17 @@
 #include "ui/say.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* Our standard error goes to a file between these two, which gives what was written. */
-static FILE *begin(int *saved)
-{
-	FILE *f = tmpfile();
-
-	REQUIRE(f != NULL);
-	fflush(stderr);
-	*saved = dup(STDERR_FILENO);
-	REQUIRE(*saved >= 0 && dup2(fileno(f), STDERR_FILENO) == STDERR_FILENO);
-	return f;
-}
-
-static char *end(FILE *f, int saved)
-{
-	char *text = pst_xcalloc(1, 8192);
-	size_t n;
-
-	fflush(stderr);
-	dup2(saved, STDERR_FILENO);
-	close(saved);
-	rewind(f);
-	n = fread(text, 1, 8191, f);
-	text[n] = '\0';
-	fclose(f);
-	return text;
-}
 
 static void check_error(int form, const struct pst_error *err, int status, const char *wanted)
 {
 	const struct pst_opts opts = { .program = "prog", .errors = form };
+	struct unit_redirect r = unit_redirect_begin(STDERR_FILENO);
 	cleanup_free char *text = NULL;
-	int saved;
-	FILE *f = begin(&saved);
 
 	pst_say_error(&opts, err, status);
-	text = end(f, saved);
+	text = unit_redirect_end(&r);
 	CHECK_TEXT(text, wanted);
 }
 
@@ -78,13 +48,12 @@ static void test_json_long(void)
 	struct pst_error err = { .code = PST_ERR_OTHER };
 	const struct pst_opts opts = { .program = "prog", .errors = PST_ERRORS_JSON };
 	cleanup_free char *text = NULL;
-	int saved;
-	FILE *f;
+	struct unit_redirect r;
 
 	memset(err.msg, 1, sizeof(err.msg) - 1);
-	f = begin(&saved);
+	r = unit_redirect_begin(STDERR_FILENO);
 	pst_say_error(&opts, &err, 1);
-	text = end(f, saved);
+	text = unit_redirect_end(&r);
 	CHECK_INT(text[strlen(text) - 1], '\n');
 	CHECK(strlen(text) > 6 * (sizeof(err.msg) - 1));
 	CHECK(strstr(text, "\"status\": 1, \"cause\": \"other\"}\n") != NULL);
@@ -94,12 +63,11 @@ static void test_warning(void)
 {
 	const struct pst_opts opts = { .program = "prog" };
 	const struct pst_note note = pst_say_note(&opts);
+	struct unit_redirect r = unit_redirect_begin(STDERR_FILENO);
 	cleanup_free char *text = NULL;
-	int saved;
-	FILE *f = begin(&saved);
 
 	pst_note_warn(&note, "process %d is\nodd", 5);
-	text = end(f, saved);
+	text = unit_redirect_end(&r);
 	CHECK_TEXT(text, "prog: warning: process 5 is?odd\n");
 }
 

@@ -62,7 +62,7 @@ static const struct {
 	{ "Latin-1", STORED_COMPACT, 1, latin, 5, "a\xc3\xa9\xc3\xbf\xc2\x80z" },
 	{ "two bytes", STORED_COMPACT, 2, two, 5, "a\xe2\x82\xac\xc3\xa9\xef\xbf\xbfz" },
 	{ "four bytes", STORED_COMPACT, 4, four, 5, "a\xf0\x9f\x98\x80\xc3\xa9\xf4\x8f\xbf\xbfz" },
-	{ "surrogates", STORED_COMPACT, 2, surrogates, 5, R "x" R R R },
+	{ "surrogates", STORED_COMPACT, 2, surrogates, 5, R "x\xf0\x9f\x98\x80" R },
 	{ "no characters", STORED_COMPACT, 4, insane, 4, R R R "z" },
 	{ "apart, one byte", STORED_APART, 1, latin, 5, "a\xc3\xa9\xc3\xbf\xc2\x80z" },
 	{ "apart, two bytes", STORED_APART, 2, two, 5, "a\xe2\x82\xac\xc3\xa9\xef\xbf\xbfz" },
@@ -203,6 +203,34 @@ static void test_cap(void)
 	objects_fini(&o);
 }
 
+/* Of a long text no more is read than there is room for. */
+static void check_reads(struct objects *o, pst_addr_t at, pst_addr_t text, unsigned kind)
+{
+	struct pst_error err = { 0 };
+	char buf[CAP];
+	size_t len;
+
+	image_forget(&o->image);
+	unit_row("%u bytes", kind);
+	CHECK_DONE(read_text(o, at, buf, sizeof(buf), &len, &err), &err);
+	CHECK_INT(image_count_reads(&o->image, text), 1);
+	CHECK_INT(image_count_reads(&o->image, text + CAP * kind), 0);
+}
+
+static void test_reads(void)
+{
+	cleanup_free char *units = pst_xcalloc(5000, 4);
+	struct objects o;
+
+	objects_init(&o, 0x030b00f0);
+	for (unsigned kind = 1; kind <= 4; kind *= 2) {
+		const pst_addr_t at = objects_str(&o, STORED_COMPACT, kind, units, 5000);
+
+		check_reads(&o, at, at + 72, kind);
+	}
+	objects_fini(&o);
+}
+
 /* A length that cannot be: no more is read than there is room for, and that is not there. */
 static void test_absurd_length(void)
 {
@@ -290,7 +318,9 @@ static void test_types(void)
 	check_text(&o, at, CAP, "abc", 3);
 	image_put_word(&o.image, at + 8, objects_type(&o, "all others", ~FLAG_STR));
 	check_no_text(&o, at, PST_ERR_TORN);
-	o.layout.off.type_flags = PST_ABSENT; /* a version that has no such flag */
+	o.layout.off.type_flags = PST_ABSENT; /* a version that has no such flag: its name tells */
+	check_no_text(&o, at, PST_ERR_TORN);
+	image_put_word(&o.image, at + 8, objects_type(&o, "str", 0));
 	check_text(&o, at, CAP, "abc", 3);
 	objects_fini(&o);
 	objects_init(&o, V27);
@@ -356,6 +386,7 @@ static CU_TestInfo tests[] = {
 	{ "str: kinds that cannot be", test_bad_kind },
 	{ "str: long", test_long },
 	{ "cut where there is no room", test_cap },
+	{ "no more is read than there is room for", test_reads },
 	{ "lengths that cannot be", test_absurd_length },
 	{ "2.x: long", test_huge_bytes },
 	{ "2.x: bytes", test_bytes },

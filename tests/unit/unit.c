@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define MAX_SHOWN 300
@@ -178,6 +179,30 @@ void unit_write_file(const char *path, const void *bytes, size_t len)
 	MUST(f != NULL);
 	CHECK(fwrite(bytes, 1, len, f) == len);
 	CHECK(fclose(f) == 0);
+}
+
+struct unit_redirect unit_redirect_begin(int fd)
+{
+	struct unit_redirect r = { fd, dup(fd), memfd_create("unit", MFD_CLOEXEC) };
+
+	fflush(NULL);
+	MUST(r.saved >= 0 && r.file >= 0 && dup2(r.file, fd) == fd);
+	return r;
+}
+
+char *unit_redirect_end(struct unit_redirect *r)
+{
+	off_t len;
+	char *text;
+
+	fflush(NULL);
+	dup2(r->saved, r->fd);
+	close(r->saved);
+	len = lseek(r->file, 0, SEEK_END);
+	text = pst_xcalloc((size_t)len + 1, 1);
+	MUST(pread(r->file, text, (size_t)len, 0) == len);
+	close(r->file);
+	return text;
 }
 
 uint32_t unit_random(uint64_t *state)

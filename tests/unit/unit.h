@@ -8,36 +8,56 @@
 #include <CUnit/CUnit.h>
 
 /* One suite a module; its name selects it on the command line. */
-#define UNIT_SUITES(X) \
-	X(abi)         \
-	X(access)      \
-	X(base)        \
-	X(capture)     \
-	X(code)        \
-	X(elf)         \
-	X(error)       \
-	X(folded)      \
-	X(frames)      \
-	X(heads)       \
-	X(lines)       \
-	X(list)        \
-	X(maps)        \
-	X(mem)         \
-	X(names)       \
-	X(nspace)      \
-	X(offsets)     \
-	X(opts)        \
-	X(out)         \
-	X(procfs)      \
-	X(profile)     \
-	X(python)      \
-	X(say)         \
-	X(stacks)      \
-	X(text)        \
-	X(torn)        \
-	X(utf8)        \
-	X(version)     \
-	X(view)
+#define UNIT_SUITES(X)  \
+	X(abi)          \
+	X(access)       \
+	X(attrs)        \
+	X(base)         \
+	X(capture)      \
+	X(code)         \
+	X(dict)         \
+	X(discover)     \
+	X(dump)         \
+	X(elf)          \
+	X(eras)         \
+	X(error)        \
+	X(flamechart)   \
+	X(folded)       \
+	X(frames)       \
+	X(gen)          \
+	X(gil)          \
+	X(heads)        \
+	X(images)       \
+	X(line)         \
+	X(lines)        \
+	X(list)         \
+	X(maps)         \
+	X(mem)          \
+	X(names)        \
+	X(nspace)       \
+	X(object)       \
+	X(offsets)      \
+	X(opts)         \
+	X(out)          \
+	X(procfs)       \
+	X(profile)      \
+	X(pyflame)      \
+	X(python)       \
+	X(rows)         \
+	X(say)          \
+	X(snapshot)     \
+	X(stacks)       \
+	X(text)         \
+	X(thread_names) \
+	X(threads)      \
+	X(tids)         \
+	X(timeline)     \
+	X(tlbc)         \
+	X(torn)         \
+	X(utf8)         \
+	X(version)      \
+	X(view)         \
+	X(wide)
 
 #define X(name) extern const CU_SuiteInfo suite_##name;
 UNIT_SUITES(X)
@@ -100,6 +120,14 @@ char *unit_path(const char *folder, const char *name);
 /* The content of a file, from malloc with a NUL behind it; NULL when there is none.  LEN may be NULL. */
 char *unit_read_file(const char *path, size_t *len);
 void unit_write_file(const char *path, const void *bytes, size_t len);
+
+/* Between these two, what goes to descriptor FD (the standard output or error) goes to a file instead; the second
+ * gives what was written, from malloc. */
+struct unit_redirect {
+	int fd, saved, file;
+};
+struct unit_redirect unit_redirect_begin(int fd);
+char *unit_redirect_end(struct unit_redirect *redirect);
 
 /* The same numbers on each run. */
 uint32_t unit_random(uint64_t *state);
