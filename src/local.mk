@@ -9,7 +9,9 @@ noinst_LIBRARIES += %D%/libpystill.a
 	include/pystill/elf.h \
 	include/pystill/error.h \
 	include/pystill/hash.h \
+	include/pystill/identity.h \
 	include/pystill/json.h \
+	include/pystill/launch.h \
 	include/pystill/maps.h \
 	include/pystill/mem.h \
 	include/pystill/names.h \
@@ -25,6 +27,7 @@ noinst_LIBRARIES += %D%/libpystill.a
 	include/pystill/sampler.h \
 	include/pystill/snapshot.h \
 	include/pystill/target.h \
+	include/pystill/trace.h \
 	include/pystill/utf8.h \
 	include/pystill/view.h \
 	include/pystill/writer.h \
@@ -42,6 +45,7 @@ noinst_LIBRARIES += %D%/libpystill.a
 	%D%/profile/reader.c \
 	%D%/profile/sampler.c \
 	%D%/profile/snapshot.c \
+	%D%/profile/trace.c \
 	%D%/python/code.c \
 	%D%/python/discover.c \
 	%D%/python/internal.h \
@@ -50,6 +54,8 @@ noinst_LIBRARIES += %D%/libpystill.a
 	%D%/python/thread.c \
 	%D%/target/access.c \
 	%D%/target/elf.c \
+	%D%/target/identity.c \
+	%D%/target/launch.c \
 	%D%/target/maps.c \
 	%D%/target/mem.c \
 	%D%/target/nspace.c \
@@ -61,6 +67,8 @@ noinst_LIBRARIES += %D%/libpystill.a
 	%D%/ui/opt.c \
 	%D%/ui/opts.c \
 	%D%/ui/say.c \
+	%D%/ui/session.c \
+	%D%/ui/session.h \
 	%D%/ui/say.h \
 	%D%/ui/table.c \
 	%D%/writers/flamechart.c \

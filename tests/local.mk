@@ -53,6 +53,7 @@ TESTS += %D%/unit/unit
 	%D%/unit/test_gil.c \
 	%D%/unit/test_heads.c \
 	%D%/unit/test_images.c \
+	%D%/unit/test_launch.c \
 	%D%/unit/test_line.c \
 	%D%/unit/test_lines.c \
 	%D%/unit/test_list.c \
@@ -72,6 +73,7 @@ TESTS += %D%/unit/unit
 	%D%/unit/test_say.c \
 	%D%/unit/test_snapshot.c \
 	%D%/unit/test_stacks.c \
+	%D%/unit/test_target.c \
 	%D%/unit/test_text.c \
 	%D%/unit/test_thread_names.c \
 	%D%/unit/test_threads.c \
@@ -128,8 +130,10 @@ EXTRA_DIST += \
 	%D%/e2e/test_churn.py \
 	%D%/e2e/test_dump.py \
 	%D%/e2e/test_errors.py \
+	%D%/e2e/test_launch.py \
 	%D%/e2e/test_lifecycle.py \
 	%D%/e2e/test_truth.py \
+	%D%/targets/blocked.py \
 	%D%/targets/churn.py \
 	%D%/targets/deep.py \
 	%D%/targets/embed.c \
@@ -138,6 +142,7 @@ EXTRA_DIST += \
 	%D%/targets/interpreters.py \
 	%D%/targets/names.py \
 	%D%/targets/shapes.py \
+	%D%/targets/signals.c \
 	%D%/targets/sleeper.py \
 	%D%/targets/truth.py \
 	%D%/targets/worker.py

@@ -25,9 +25,9 @@ enum pst_stop_event {
 	PST_STOP_ENDED,
 };
 
-/* Has the seized TID stopped?  Does not wait.  *SIGNAL is the signal that must be handed back when it is
- * let go, or 0. */
-enum pst_stop_event pst_ptrace_poll(pid_t tid, int *signal);
+/* Has the seized TID stopped?  Does not wait.  *DETAIL is the signal that must be handed back when it is let go, or 0;
+ * of one that ended its wait status. */
+enum pst_stop_event pst_ptrace_poll(pid_t tid, int *detail);
 
 /* Let a stopped TID go, and give it SIGNAL (0: none).  A thread that someone else had stopped stays
  * stopped.  False when it was killed meanwhile: it remains ours until pst_ptrace_poll() reports its end, and

@@ -20,6 +20,9 @@ struct pst_target {
 	struct pst_note note; /* warnings for the user */
 	pid_t *late; /* still seized: their stop, or the end of those killed in it, is awaited */
 	size_t n_late, cap_late;
+	/* The end of the process, where it is our own child and a wait for a stop came upon it. */
+	bool ended;
+	int wait_status;
 	bool may_spin; /* more than one CPU: wait for a stop without sleeping, at first */
 	sigset_t saved_mask;
 };

@@ -23,20 +23,22 @@ int pst_ptrace_interrupt(pid_t tid, struct pst_error *err)
  *  - a group-stop, by someone else's SIGSTOP, SIGTSTP ...: PTRACE_EVENT_STOP with that signal.  Letting
  *    go without a signal leaves the group-stop in force;
  *  - a signal on its way to the thread: no event.  It is handed back when the thread is let go. */
-enum pst_stop_event pst_ptrace_poll(pid_t tid, int *signal)
+enum pst_stop_event pst_ptrace_poll(pid_t tid, int *detail)
 {
 	int status;
 	const pid_t got = waitpid(tid, &status, WNOHANG | __WALL);
 
-	*signal = 0;
+	*detail = 0;
 	if (got == 0)
 		return PST_STOP_NOT_YET;
 	if (got < 0)
 		return errno == EINTR ? PST_STOP_NOT_YET : PST_STOP_ENDED;
-	if (!WIFSTOPPED(status))
+	if (!WIFSTOPPED(status)) {
+		*detail = status;
 		return PST_STOP_ENDED;
+	}
 	if (status >> 16 == 0)
-		*signal = WSTOPSIG(status);
+		*detail = WSTOPSIG(status);
 	return PST_STOP_STOPPED;
 }
 

@@ -42,6 +42,8 @@ static int check_memory(struct pst_target *t, struct pst_error *err)
 
 	if (pst_procfs_status(t->pid, 0, &st, err) < 0)
 		return -1;
+	if (t->maps.n == 0 && !st.kernel_thread)
+		return pst_error_set(err, PST_ERR_GONE, 0, "process %d has ended", t->pid);
 	if (t->maps.n == 0)
 		return pst_error_set(err, PST_ERR_NOTPYTHON, 0,
 			"process %d (%s) is not a Python process: it is a kernel thread", t->pid,
@@ -126,6 +128,17 @@ bool pst_target_is_late(const struct pst_target *t, pid_t tid)
 	return false;
 }
 
+static enum pst_stop_event poll_stop(struct pst_target *t, pid_t tid, int *signal)
+{
+	const enum pst_stop_event event = pst_ptrace_poll(tid, signal);
+
+	if (event == PST_STOP_ENDED && tid == t->pid) {
+		t->ended = true;
+		t->wait_status = *signal;
+	}
+	return event;
+}
+
 void pst_target_collect(struct pst_target *t)
 {
 	size_t kept = 0;
@@ -133,7 +146,7 @@ void pst_target_collect(struct pst_target *t)
 	for (size_t i = 0; i < t->n_late; i++) {
 		int signal;
 
-		switch (pst_ptrace_poll(t->late[i], &signal)) {
+		switch (poll_stop(t, t->late[i], &signal)) {
 		case PST_STOP_NOT_YET: t->late[kept++] = t->late[i]; break;
 		case PST_STOP_STOPPED:
 			if (!pst_ptrace_detach(t->late[i], signal))
@@ -166,7 +179,7 @@ int pst_target_await_stop(struct pst_target *t, pid_t tid, int64_t deadline_ns,
 	for (;;) {
 		int64_t now;
 
-		switch (pst_ptrace_poll(tid, &stopped->signal)) {
+		switch (poll_stop(t, tid, &stopped->signal)) {
 		case PST_STOP_STOPPED: return 0;
 		case PST_STOP_ENDED:
 			return pst_error_set(err, PST_ERR_GONE, 0, "thread %d has ended", tid);

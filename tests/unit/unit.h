@@ -28,6 +28,7 @@
 	X(gil)          \
 	X(heads)        \
 	X(images)       \
+	X(launch)       \
 	X(line)         \
 	X(lines)        \
 	X(list)         \
@@ -47,6 +48,7 @@
 	X(say)          \
 	X(snapshot)     \
 	X(stacks)       \
+	X(target)       \
 	X(text)         \
 	X(thread_names) \
 	X(threads)      \
