@@ -37,8 +37,14 @@ struct pst_python {
 	pst_addr_t head_word; /* its value is the newest interpreter */
 	uint32_t version;     /* PY_VERSION_HEX */
 	const char *abi_name; /* forced by the user, or NULL */
-	const char *finder;   /* the row that found it */
-	char *image;          /* the file it was found in */
+	bool found;           /* the above holds */
+	bool seen;            /* it did so at some time */
+	bool dormant;  /* not found, but a Python was there, or may come, that is not initialised */
+	bool misfit;   /* not found, but one that makes no sense, as while it starts or ends */
+	bool searched; /* in vain, with the images that IMAGES stands for */
+	uint64_t images;    /* what the map of the process showed when it was searched last */
+	const char *finder; /* the row that found it */
+	char *image;        /* the file it was found in */
 	struct pst_pythread **threads;
 	size_t n_threads, cap_threads;
 	uint64_t list_changes; /* how often the list of threads was another one */
@@ -61,8 +67,12 @@ void pst_python_detach(struct pst_python *py);
  * brings its own memory: tests, images. */
 struct pst_python *pst_python_new(struct pst_target *target, struct pst_names *names);
 
-/* Find it anew, after an exec for instance. */
-int pst_python_refresh(struct pst_python *py, struct pst_error *err);
+/* Find it (anew): in a process that may not be a Python yet, or after an exec.  Returns 0; or -1 with ERR set:
+ * NOTPYTHON or UNSUPPORTED (not now; py->dormant: it will be soon), GONE, PERM.  Cheap when nothing has changed. */
+int pst_python_search(struct pst_python *py, struct pst_error *err);
+
+/* Has the process been replaced by another program since it was found? */
+bool pst_python_replaced(const struct pst_python *py);
 
 /* Bring the lists of threads and GILs up to date, reading through VIEW (which is reset).  The target keeps
  * running, and the list may be torn: TORN, try again. */
@@ -105,6 +115,9 @@ int pst_gil_read(
  * the thread state STATE stood still. */
 bool pst_gil_proves(
 	const struct pst_gil_state *before, const struct pst_gil_state *after, pst_addr_t state);
+
+/* Has THREAD ended since it was listed, or just begun, so that its state is now another thread's?  The target runs. */
+bool pst_thread_is_another(const struct pst_python *py, const struct pst_pythread *thread);
 
 /* Does the thread whose state lies at STATE run Python, in a process without a GIL?  The target runs. */
 bool pst_thread_is_attached(const struct pst_python *py, pst_addr_t state);

@@ -17,6 +17,7 @@
 #define MAX_IMAGE_DATA (64u << 20) /* of writable memory of one image that is searched */
 #define MAX_INTERPS    4096u
 #define MAX_THREADS    100000u
+#define OTHER_RANK     3 /* of an image that is neither the program nor named as Python is */
 
 /* A program or library of the target. */
 struct image {
@@ -246,6 +247,7 @@ static const struct pst_abi *choose_row(struct pst_target *target, const struct 
 	if (abi_name)
 		return choose_forced(target, key, abi_name, row, f, err);
 	pst_abi_version_text(key->version, text);
+	f->misfit |= !row && !key->version;
 	if (!row)
 		no_row(target, image, key->version, key, err);
 	else if (newer)
@@ -294,22 +296,27 @@ static int check_threads(const struct pst_layout *layout, struct pst_mem *mem, p
 
 /* sys.modules is a dict: without this test the ends of a doubly linked list pass for threads. */
 static int check_modules(const struct pst_layout *layout, struct pst_mem *mem, pst_addr_t interp,
-	struct pst_error *err)
+	bool *ready, struct pst_error *err)
 {
 	pst_addr_t modules;
 	bool is_dict;
 
 	if (pst_mem_read_addr(mem, interp + (pst_addr_t)layout->off.interp_modules, &modules, err) <
 			0 ||
-		pst_object_is(layout, mem, modules, "dict", &is_dict, err) < 0)
+		(modules && pst_object_is(layout, mem, modules, "dict", &is_dict, err) < 0))
 		return -1;
+	if (!modules) { /* while the interpreter starts, and when it ends */
+		*ready = false;
+		return 0;
+	}
 	return is_dict ? 0 : not_ours(err, "sys.modules", modules);
 }
 
-/* Walk all interpreters from the head word; *N counts their threads. */
+/* Walk all interpreters from the head word; *N counts their threads, and is 0 when one is not ready. */
 static int check_interps(
 	const struct found *f, struct pst_mem *mem, size_t *n, struct pst_error *err)
 {
+	bool ready = true;
 	pst_addr_t interp;
 
 	*n = 0;
@@ -319,16 +326,18 @@ static int check_interps(
 		if (count == MAX_INTERPS)
 			return not_ours(err, "the interpreter", interp);
 		if (check_threads(&f->layout, mem, interp, n, err) < 0 ||
-			check_modules(&f->layout, mem, interp, err) < 0 ||
+			check_modules(&f->layout, mem, interp, &ready, err) < 0 ||
 			pst_mem_read_addr(mem, interp + (pst_addr_t)f->layout.off.interp_next,
 				&interp, err) < 0)
 			return -1;
 	}
+	if (!ready)
+		*n = 0;
 	return 0;
 }
 
 /* Walk with the layout of F.  The target runs: a list may change under our eyes, so a few tries are due. */
-static int validate(const struct found *f, struct pst_target *target, struct pst_error *err)
+static int validate(struct found *f, struct pst_target *target, struct pst_error *err)
 {
 	char text[24];
 	size_t n = 0;
@@ -347,6 +356,7 @@ static int validate(const struct found *f, struct pst_target *target, struct pst
 			"runs Python",
 			target->pid, text);
 	}
+	f->misfit = true;
 	return pst_error_set(err, PST_ERR_UNSUPPORTED, 0,
 		"process %d: Python %s in %s does not look as ABI %s does; is it patched?",
 		target->pid, text, f->image, f->layout.row->name);
@@ -431,16 +441,21 @@ static bool is_exe(const struct pst_target *target, const struct pst_map *map)
 	return stat(path, &st) == 0 && st.st_ino == map->inode;
 }
 
+static const char *base_name(const struct pst_map *map)
+{
+	const char *slash = strrchr(map->path, '/');
+
+	return slash ? slash + 1 : map->path;
+}
+
+/* How likely is it in there?  0 is the program itself. */
 static int rank(const struct pst_target *target, const struct pst_map *map)
 {
-	const char *base = strrchr(map->path, '/');
-
-	base = base ? base + 1 : map->path;
 	if (is_exe(target, map))
 		return 0;
-	if (strncmp(base, "libpython", 9) == 0)
+	if (strncmp(base_name(map), "libpython", 9) == 0)
 		return 1;
-	return strstr(base, "python") ? 2 : 3;
+	return strstr(base_name(map), "python") ? 2 : OTHER_RANK;
 }
 
 static int by_rank(const void *a, const void *b)
@@ -497,6 +512,7 @@ static int search_image(struct pst_target *target, struct image *image, const ch
 		out->finder = finders[i].name;
 		if (try_candidate(target, image, &c, abi_name, out, err) == 0)
 			return 0;
+		out->dormant |= err->code == PST_ERR_NOTPYTHON || err->code == PST_ERR_GONE;
 		if (err->code == PST_ERR_GONE || err->code == PST_ERR_PERM)
 			return -1;
 	}
@@ -511,12 +527,22 @@ static int not_python(struct pst_target *target, struct pst_error *err)
 		target->pid, exe ? exe : "?");
 }
 
-/* How much does an error say?  A later image must not hide what an earlier one said. */
-static bool says_more(const struct pst_error *a, const struct pst_error *b)
+/* Does an image say more than that there is no Python in it? */
+static bool says_something(const struct pst_error *err, const struct found *f)
 {
-	return a->code != PST_ERR_NOTPYTHON || strstr(a->msg, "initialised")
-		? b->code == PST_ERR_NOTPYTHON && !strstr(b->msg, "initialised")
-		: false;
+	return err->code != PST_ERR_NOTPYTHON || f->dormant;
+}
+
+/* What is read of a process that ends meanwhile makes no sense, and says nothing.  Its memory is the first to go. */
+static bool has_ended(struct pst_target *target)
+{
+	struct pst_error err = { 0 };
+	unsigned char byte;
+
+	if (target->maps.n == 0)
+		return true;
+	pst_mem_read(target->mem, target->maps.v[0].start, &byte, 1, &err);
+	return err.code == PST_ERR_GONE;
 }
 
 int pst_discover(
@@ -524,6 +550,7 @@ int pst_discover(
 {
 	cleanup_free struct image *images = NULL;
 	const size_t n = list_images(target, &images);
+	bool said = false;
 	int result = -1;
 
 	memset(out, 0, sizeof(*out));
@@ -534,10 +561,18 @@ int pst_discover(
 		if (open_image(target, &images[i], &here) == 0)
 			result = search_image(target, &images[i], abi_name, out, &here);
 		pst_elf_close(images[i].elf);
-		if (result < 0 && says_more(&here, err))
+		if (result < 0 && !said && says_something(&here, out)) {
 			*err = here;
+			said = true;
+		}
 		if (err->code == PST_ERR_GONE || err->code == PST_ERR_PERM)
 			break;
+	}
+	out->dormant |=
+		n && images[0].rank < OTHER_RANK && strstr(base_name(images[0].map), "python");
+	if (result < 0 && has_ended(target)) {
+		out->dormant |= said;
+		pst_error_set(err, PST_ERR_GONE, 0, "process %d has ended", target->pid);
 	}
 	if (result < 0 && abi_name && err->code != PST_ERR_GONE)
 		pst_error_wrap(err, "--abi %s", abi_name);

@@ -12,6 +12,8 @@ struct found {
 	uint32_t version;
 	const char *finder;
 	char *image;       /* from malloc */
+	bool dormant;      /* there is a Python, or may be, but it is not initialised, or no more */
+	bool misfit;       /* there is one, but it makes no sense */
 	char warning[256]; /* for the user, when it is used: "" for none */
 };
 

@@ -12,8 +12,47 @@ static void take_found(struct pst_python *py, struct found *found)
 	py->head_word = found->head_word;
 	py->version = found->version;
 	py->finder = found->finder;
+	py->found = py->seen = true;
 	free(py->image);
 	py->image = pst_steal(&found->image);
+}
+
+/* FNV-1a, 64 bits. */
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+	for (int i = 0; i < 8; i++)
+		hash = (hash ^ (value >> 8 * i & 0xff)) * 0x100000001b3u;
+	return hash;
+}
+
+/* Stands for the files that are mapped to be run, and where. */
+static uint64_t image_signature(const struct pst_maps *maps)
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+
+	for (size_t i = 0; i < maps->n; i++)
+		if (maps->v[i].inode && (maps->v[i].flags & PST_MAP_EXEC))
+			hash = mix(mix(hash, maps->v[i].inode), maps->v[i].start);
+	return hash;
+}
+
+/* Stands for the program that runs, whatever it loads: an exec moves one of the two. */
+static uint64_t program_signature(const struct pst_maps *maps)
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+	bool first = true;
+
+	for (size_t i = 0; i < maps->n; i++) {
+		const struct pst_map *map = &maps->v[i];
+
+		if (first && map->inode && (map->flags & PST_MAP_EXEC)) {
+			hash = mix(mix(hash, map->inode), map->start);
+			first = false;
+		} else if (strcmp(map->path, "[vdso]") == 0) {
+			hash = mix(hash, map->start);
+		}
+	}
+	return hash;
 }
 
 struct pst_python *pst_python_new(struct pst_target *target, struct pst_names *names)
@@ -36,6 +75,7 @@ struct pst_python *pst_python_attach(struct pst_target *target, const char *abi_
 		return NULL;
 	py = pst_python_new(target, names);
 	py->abi_name = abi_name;
+	py->images = image_signature(&target->maps);
 	take_found(py, &found);
 	return py;
 }
@@ -50,17 +90,50 @@ void pst_python_detach(struct pst_python *py)
 	free(py);
 }
 
-int pst_python_refresh(struct pst_python *py, struct pst_error *err)
+static void forget(struct pst_python *py)
 {
-	struct found found;
-
-	if (pst_target_reload(py->target, err) < 0 ||
-		pst_discover(py->target, py->abi_name, &found, err) < 0)
-		return -1;
 	pst_threads_fini(py);
 	pst_codes_free(py->codes);
 	py->codes = pst_codes_new();
 	py->tid_offset = 0;
-	take_found(py, &found);
-	return 0;
+	py->found = false;
+}
+
+int pst_python_search(struct pst_python *py, struct pst_error *err)
+{
+	struct pst_target *target = py->target;
+	struct found found;
+	uint64_t images;
+	int result;
+
+	if (pst_target_reload(target, err) < 0)
+		return -1;
+	images = image_signature(&target->maps);
+	if (py->searched && images == py->images)
+		return pst_error_set(err, PST_ERR_NOTPYTHON, 0,
+			"process %d is not a Python process", target->pid);
+	py->images = images;
+	forget(py);
+	result = pst_discover(target, py->abi_name, &found, err);
+	if (result == 0 || err->code != PST_ERR_GONE || found.dormant) {
+		py->dormant = result < 0 && found.dormant;
+		py->misfit = result < 0 && found.misfit;
+	}
+	py->searched = result < 0 && err->code == PST_ERR_NOTPYTHON && !py->dormant && !py->misfit;
+	if (result == 0)
+		take_found(py, &found);
+	return result;
+}
+
+bool pst_python_replaced(const struct pst_python *py)
+{
+	struct pst_error ignored;
+	struct pst_maps maps;
+	bool same;
+
+	if (pst_maps_load(&maps, py->target->pid, &ignored) < 0)
+		return false;
+	same = program_signature(&maps) == program_signature(&py->target->maps);
+	pst_maps_fini(&maps);
+	return !same;
 }

@@ -285,6 +285,13 @@ int pst_thread_check(const struct pst_python *py, const struct pst_pythread *t, 
 		err, PST_ERR_TORN, 0, "the thread at %#" PRIx64 " is another one now", t->state);
 }
 
+bool pst_thread_is_another(const struct pst_python *py, const struct pst_pythread *t)
+{
+	struct pst_error err = { 0 };
+
+	return pst_thread_check(py, t, py->target->mem, &err) < 0 && err.code == PST_ERR_TORN;
+}
+
 static int list_states(const struct pst_python *py, struct pst_mem *mem, pst_addr_t interp,
 	size_t gil, struct listing *l, struct pst_error *err)
 {
