@@ -22,7 +22,8 @@ struct pst_opts {
 	double seconds;
 	double interval_s;
 	const char *output;
-	bool no_lines, no_idle, threads, no_jitter, nonblocking, dump, flamechart;
+	bool no_lines, no_idle, threads, no_jitter, nonblocking, dump, flamechart, trace, strict,
+		as_root;
 	const char *abi;
 	int stop;   /* enum pst_stop_mode */
 	int errors; /* enum pst_errors_form */

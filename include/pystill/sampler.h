@@ -4,14 +4,16 @@
 
 #include "pystill/snapshot.h"
 
-#include <signal.h>
-
 struct pst_sampler_opts {
 	struct pst_snapshot_opts snapshot;
 	int64_t interval_ns; /* mean time between samples */
 	int64_t duration_ns; /* 0: exactly one sample; negative: until the target ends */
 	bool jitter; /* intervals uniform in [0.5, 1.5] of the mean, so as not to run in step */
-	volatile const sig_atomic_t *stop; /* set by a signal handler: end the run; may be NULL */
+	bool follow; /* while the process is no Python, look for one among its children */
+	/* Wait until DEADLINE_NS (CLOCK_MONOTONIC); returns false when the run is to end.  Every wait of the run is
+	 * this. */
+	bool (*wait)(void *ctx, struct pst_target *target, int64_t deadline_ns);
+	void *wait_ctx;
 };
 
 /* What the loop tells: borrowed samples, failures and moments that it skipped. */
@@ -22,16 +24,23 @@ struct pst_sink {
 	void *ctx;
 };
 
-enum pst_run_end { PST_END_TIME, PST_END_STOPPED, PST_END_TARGET };
+enum pst_run_end {
+	PST_END_TIME,
+	PST_END_STOPPED, /* the wait said so */
+	PST_END_TARGET,
+	PST_END_CHILD, /* a child is to be sampled in its place */
+};
 
 struct pst_run_result {
 	enum pst_run_end end;
 	struct pst_stop_stats stops;
 	int64_t wall_ns;
+	pid_t child; /* PST_END_CHILD: which */
 };
 
-/* Sample PY until the time is over, the flag is set, or the target ends.  Returns 0 and *RESULT, or -1 with ERR
- * set (PERM, UNSUPPORTED, or GONE before the first sample). */
+/* Sample PY until the time is over, the wait says so, or the target ends.  Where there is no Python (yet), or not any
+ * more after an exec, it is looked for, and no samples are counted meanwhile.  Returns 0 and *RESULT, or -1 with ERR
+ * set: PERM; GONE or NOTPYTHON when the target ended before the first sample. */
 int pst_sampler_run(struct pst_python *py, const struct pst_sampler_opts *opts,
 	const struct pst_sink *sink, struct pst_run_result *result, struct pst_error *err);
 

@@ -68,7 +68,8 @@ bool pst_reader_aside(struct reader *reader, struct pst_pythread *t, struct pst_
 	const struct pst_gil_state *g, struct pst_error *err);
 
 /* Nothing proves anything: accept what reads twice alike, as unproved.  With MOVING, when no two reads are
- * alike, accept the last one that made sense: refusing it would favour slow functions. */
+ * alike, accept the last one that made sense: refusing it would favour slow functions.  A thread that is another one
+ * now has ended. */
 struct verdict pst_reader_twice(struct reader *reader, struct pst_pythread *t,
 	struct pst_reading *r, bool moving, struct pst_error *err);
 

@@ -108,5 +108,7 @@ struct verdict pst_reader_twice(struct reader *reader, struct pst_pythread *t,
 	}
 	if (sensible && moving)
 		return unproved;
+	if (!sensible && pst_thread_is_another(reader->py, t))
+		return verdict_gone();
 	return verdict_failed(sensible ? PST_FAIL_MOVED : PST_FAIL_TORN);
 }

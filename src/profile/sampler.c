@@ -7,9 +7,12 @@
 #include <sys/prctl.h>
 
 #define ONE_SAMPLE_TRIES 20
-#define LOST_AFTER       3 /* torn lists in a row, then Python is looked for anew */
-#define LOOK_AGAIN_NS    (100 * PST_NSEC_PER_MSEC)
-#define NAP_NS           (200 * PST_NSEC_PER_MSEC)
+
+/* Between two looks for Python in a process that has none. */
+#define FIRST_GAP_NS PST_NSEC_PER_MSEC
+#define LAST_GAP_NS  (100 * PST_NSEC_PER_MSEC)
+#define DENSE_NS     (2 * PST_NSEC_PER_SEC)  /* as long as one is about to start */
+#define CHILD_GAP_NS (8 * PST_NSEC_PER_MSEC) /* from here on children are looked at, too */
 
 struct clock {
 	int64_t interval_ns, next_ns;
@@ -50,25 +53,11 @@ struct run {
 	const struct pst_sampler_opts *opts;
 	const struct pst_sink *sink;
 	struct pst_snapshot *snapshot;
+	struct clock clock;
+	int64_t end_ns;
 	uint64_t samples;
-	int torn_in_a_row;
-	int64_t look_again_ns;
+	pid_t child;
 };
-
-/* The lists cannot be read any more: the process may have replaced itself by another program. */
-static int look_again(struct run *r, struct pst_error *err)
-{
-	const int64_t now_ns = pst_now_ns();
-
-	if (++r->torn_in_a_row < LOST_AFTER || now_ns < r->look_again_ns)
-		return 0;
-	r->look_again_ns = now_ns + LOOK_AGAIN_NS;
-	if (pst_python_refresh(r->py, err) == 0)
-		r->torn_in_a_row = 0;
-	else if (err->code == PST_ERR_GONE || err->code == PST_ERR_PERM)
-		return -1;
-	return 0;
-}
 
 static bool is_whole(const struct pst_sample *sample)
 {
@@ -92,67 +81,104 @@ static int take(struct run *r, struct pst_sample *sample, struct pst_error *err)
 	return result;
 }
 
+/* Returns 0, or -1 with ERR set: what ends the run, or NOTPYTHON when there is no Python any more. */
 static int take_one(struct run *r, struct pst_error *err)
 {
 	struct pst_sample sample;
 
 	if (take(r, &sample, err) == 0) {
 		r->sink->sample(r->sink->ctx, &sample);
-		r->torn_in_a_row = 0;
 		r->samples++;
 		return 0;
 	}
 	if (err->code != PST_ERR_TORN && err->code != PST_ERR_LATE)
 		return -1;
-	if (look_again(r, err) < 0)
-		return -1;
+	if (pst_python_replaced(r->py))
+		return pst_error_set(err, PST_ERR_NOTPYTHON, 0,
+			"process %d has become another program", r->py->target->pid);
 	r->sink->failed(r->sink->ctx, PST_FAIL_TORN, pst_now_ns());
 	return 0;
 }
 
-static bool is_stopped(const struct run *r)
+static bool wait_until(const struct run *r, int64_t deadline_ns)
 {
-	return r->opts->stop && *r->opts->stop;
+	return r->opts->wait(r->opts->wait_ctx, r->py->target, deadline_ns);
 }
 
-/* Sleep until DEADLINE_NS or until we are told to stop.  In pieces: a signal may come just before a sleep. */
-static void sleep_until(const struct run *r, int64_t deadline_ns)
+/* What the parts of the loop return, beside enum pst_run_end and -1. */
+enum { GO_ON = -2 };
+
+static int target_ended(const struct run *r, const struct pst_error *err)
 {
-	int64_t now_ns = pst_now_ns();
+	return err->code == PST_ERR_GONE && r->samples ? PST_END_TARGET : -1;
+}
 
-	for (; !is_stopped(r) && now_ns < deadline_ns; now_ns = pst_now_ns()) {
-		const int64_t piece_end_ns = now_ns + NAP_NS;
+/* Does a Python seem to be starting? */
+static bool soon(const struct pst_python *py)
+{
+	return py->dormant || py->misfit;
+}
 
-		pst_target_sleep(
-			r->py->target, piece_end_ns < deadline_ns ? piece_end_ns : deadline_ns);
+/* Look for Python until it is there.  Dense at first: the first frames are of interest. */
+static int find_python(struct run *r, struct pst_error *err)
+{
+	const int64_t dense_end_ns = pst_now_ns() + DENSE_NS;
+	struct pst_error why = { 0 };
+	int64_t gap_ns = FIRST_GAP_NS;
+
+	for (;;) {
+		if (pst_python_search(r->py, err) == 0) {
+			clock_start(&r->clock, r->opts, pst_now_ns());
+			return GO_ON;
+		}
+		if (err->code == PST_ERR_GONE && !r->samples && why.code)
+			*err = why;
+		if (err->code == PST_ERR_GONE || err->code == PST_ERR_PERM)
+			return target_ended(r, err);
+		why = *err;
+		if (r->opts->follow && gap_ns >= CHILD_GAP_NS)
+			r->child = pst_python_child(r->py->target->pid);
+		if (r->child)
+			return PST_END_CHILD;
+		if (!wait_until(r, pst_now_ns() + gap_ns))
+			return PST_END_STOPPED;
+		if (r->opts->duration_ns >= 0 && pst_now_ns() >= r->end_ns)
+			return PST_END_TIME;
+		if (gap_ns < LAST_GAP_NS && !(soon(r->py) && pst_now_ns() < dense_end_ns))
+			gap_ns *= 2;
 	}
+}
+
+/* One sample, and the wait for the next. */
+static int step(struct run *r, struct pst_error *err)
+{
+	uint64_t skipped;
+
+	if (take_one(r, err) < 0)
+		return err->code == PST_ERR_NOTPYTHON ? find_python(r, err) : target_ended(r, err);
+	if (r->opts->duration_ns == 0)
+		return PST_END_TIME;
+	skipped = clock_advance(&r->clock, pst_now_ns());
+	if (skipped)
+		r->sink->missed(r->sink->ctx, skipped);
+	if (r->opts->duration_ns > 0 && r->clock.next_ns > r->end_ns)
+		return wait_until(r, r->end_ns) ? PST_END_TIME : PST_END_STOPPED;
+	return wait_until(r, r->clock.next_ns) ? GO_ON : PST_END_STOPPED;
 }
 
 /* Returns how the run ended, or -1 with ERR set. */
 static int loop(struct run *r, struct pst_error *err)
 {
-	const int64_t start_ns = pst_now_ns(), end_ns = start_ns + r->opts->duration_ns;
-	struct clock clock;
+	const int64_t start_ns = pst_now_ns();
+	int end = GO_ON;
 
-	clock_start(&clock, r->opts, start_ns);
-	for (;;) {
-		uint64_t skipped;
-
-		if (take_one(r, err) < 0)
-			return err->code == PST_ERR_GONE && r->samples ? PST_END_TARGET : -1;
-		if (r->opts->duration_ns == 0)
-			return PST_END_TIME;
-		skipped = clock_advance(&clock, pst_now_ns());
-		if (skipped)
-			r->sink->missed(r->sink->ctx, skipped);
-		if (r->opts->duration_ns > 0 && clock.next_ns > end_ns) {
-			sleep_until(r, end_ns);
-			return is_stopped(r) ? PST_END_STOPPED : PST_END_TIME;
-		}
-		sleep_until(r, clock.next_ns);
-		if (is_stopped(r))
-			return PST_END_STOPPED;
-	}
+	r->end_ns = start_ns + r->opts->duration_ns;
+	clock_start(&r->clock, r->opts, start_ns);
+	if (!r->py->found)
+		end = find_python(r, err);
+	while (end == GO_ON)
+		end = step(r, err);
+	return end;
 }
 
 int pst_sampler_run(struct pst_python *py, const struct pst_sampler_opts *opts,
@@ -172,5 +198,6 @@ int pst_sampler_run(struct pst_python *py, const struct pst_sampler_opts *opts,
 	if (end < 0)
 		return -1;
 	result->end = (enum pst_run_end)end;
+	result->child = r.child;
 	return 0;
 }
