@@ -61,6 +61,12 @@ def read_pythons(lines):
     return [Python(*line.rstrip("\n").split("\t")) for line in lines if line.strip()]
 
 
+def can_embed(python):
+    """Can Test.embed() be tried with it?"""
+    return not python.unsupported() and python.name.startswith(("pyenv-3", "system-3")) and \
+        python.flavour == "release" and python.minor >= (3, 8)
+
+
 # ---- marks ----
 
 def for_pythons(choose=lambda python: not python.unsupported()):
@@ -233,6 +239,19 @@ class Test:
         process = subprocess.Popen(words, **kw)
         self.running.append(lambda: (process.kill(), process.wait()))
         return process
+
+    def embed(self, source):
+        """Build a target in C that has this Python in it; returns the program."""
+        config = os.path.join(os.path.dirname(self.python.start[0]), "python%d.%d-config" % self.python.minor)
+        if not os.path.exists(config):
+            self.skip("%s is not installed" % os.path.basename(config))
+        program = os.path.join(self.tmp, "program")
+        flags = subprocess.run([config, "--includes", "--ldflags", "--embed"], stdout=subprocess.PIPE, check=True,
+                               universal_newlines=True).stdout.split()
+        p = subprocess.run(["cc", "-o", program, os.path.join(TARGETS, source)] + flags, stderr=subprocess.PIPE)
+        if p.returncode:
+            self.skip("cannot be linked: %s" % p.stderr.decode().strip().split("\n")[-1])
+        return program
 
     # pystill
 

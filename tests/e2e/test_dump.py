@@ -1,10 +1,9 @@
 """Pyflame's dump and flame chart."""
-import os
 import re
 import subprocess
 import time
 
-from harness import Fail, for_pythons, split_frame
+from harness import Fail, can_embed, for_pythons, split_frame
 from test_truth import compare_all, large_stacks
 
 
@@ -126,25 +125,10 @@ def all_interpreters(t):
         t.true(many > 130, "with several GILs every holder is shown: %d stacks of some 100 samples" % many)
 
 
-def can_embed(python):
-    return not python.unsupported() and python.name.startswith(("pyenv-3", "system-3")) and \
-        python.flavour == "release" and python.minor >= (3, 8)
-
-
 @for_pythons(can_embed)
 def embedded(t):
     """A C program, under a name of its own, that runs several interpreters in threads of its own."""
-    config = os.path.join(os.path.dirname(t.python.start[0]), "python%d.%d-config" % t.python.minor)
-    if not os.path.exists(config):
-        t.skip("%s is not installed" % os.path.basename(config))
-    program = os.path.join(t.tmp, "server")
-    flags = subprocess.run([config, "--includes", "--ldflags", "--embed"], stdout=subprocess.PIPE, check=True,
-                           universal_newlines=True).stdout.split()
-    source = os.path.join(os.path.dirname(__file__), "..", "targets", "embed.c")
-    p = subprocess.run(["cc", "-o", program, source] + flags, stderr=subprocess.PIPE)
-    if p.returncode:
-        t.skip("cannot be linked: %s" % p.stderr.decode().strip().split("\n")[-1])
-    server = t.spawn([program], stdout=subprocess.PIPE)
+    server = t.spawn([t.embed("embed.c")], stdout=subprocess.PIPE)
     server.stdout.readline()
     time.sleep(0.2)
     got = t.pystill("-p", server.pid, "-s", 0.5, "--threads").stacks()
