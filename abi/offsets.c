@@ -50,8 +50,8 @@ static int resolve_place(struct pst_place place, bool published, const unsigned 
 	memcpy(&value, block + place.slot - 1, sizeof(value));
 	if (value > MAX_PUBLISHED)
 		return pst_error_set(err, PST_ERR_UNSUPPORTED, 0,
-			"its _Py_DebugOffsets give %" PRIu64 " as offset of %s, which cannot be", value,
-			name);
+			"its _Py_DebugOffsets give %" PRIu64 " as offset of %s, which cannot be",
+			value, name);
 	*out = (int32_t)value;
 	return 0;
 }

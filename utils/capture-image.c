@@ -95,8 +95,7 @@ size_t pst_view_mark(struct pst_view *v)
 	return 0;
 }
 
-void pst_view_touched(
-	const struct pst_view *v, size_t from, size_t to, struct pst_pages *pages)
+void pst_view_touched(const struct pst_view *v, size_t from, size_t to, struct pst_pages *pages)
 {
 	(void)v, (void)from, (void)to, (void)pages;
 }
@@ -200,7 +199,8 @@ static int read_all(struct pst_python *py, struct pst_error *err)
 
 static int capture(struct pst_target *target, struct pst_error *err)
 {
-	struct recorder r = { .mem = { &record_ops, target->mem->word_bytes }, .base = target->mem };
+	struct recorder r = { .mem = { &record_ops, target->mem->word_bytes },
+		.base = target->mem };
 	struct pst_names *names = pst_names_new();
 	struct pst_python *py = pst_python_attach(target, NULL, names, err);
 	int result = -1;

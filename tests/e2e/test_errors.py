@@ -42,7 +42,11 @@ def command_line(t):
             (["-p", pid, "-Z"], ["-Z"]),
             (["-p", pid, "--threads=3"], ["--threads=3"]),
             (["-p", pid, "more"], ["more"]),
-            (["-t", "python3"], ["-t"]),
+            (["-t"], ["-t", "command"]),
+            (["-t", "-p", pid, "python3"], ["-p", "-t"]),
+            (["-t", "-d", "python3"], ["--dump"]),
+            (["--strict", "-p", pid], ["--strict"]),
+            (["-p", pid, "--abi", "99"], ["'99'"]),
             (["--flamechart", "-d", "-p", pid], ["--flamechart"]),
             (["word"], ["'word'"])):
         fails(t, *args, words=words)
@@ -72,7 +76,7 @@ def version_and_help(t):
     r = t.pystill("-h")
     for word in ("-p, --pid PID", "--stop MODE", "--no-jitter", "--errors FORM"):
         t.contains(r.out, word)
-    for word in ("--trace", "--stats", "record"):
+    for word in ("--stats", "record"):
         t.true(word not in r.out, "help lists %s" % word)
     t.equal(r.err, "")
 
@@ -195,7 +199,7 @@ def traced_by_a_debugger(t):
     strace = t.spawn(["strace", "-f", "-q", "-e", "trace=none", "-o", "/dev/null", "-p", str(target.pid)])
     time.sleep(1)
     t.equal(strace.poll(), None, "strace")
-    for options in ([], ["--stop", "all"]):
+    for options in (["--threads"], ["--stop", "all"]):
         fails(t, "-p", target.pid, "-s", 1, *options, words=["traces it already", "--stop none"])
     r = t.pystill("-p", target.pid, "-s", 0.5, "--stop", "none")
     t.true(r.stacks(), "no stacks without stops")
@@ -281,7 +285,7 @@ def forced_abi(t):
     t.true(r.stacks(), "no stacks")
     r = t.pystill("-p", target.pid, "-s", 0, "--abi", "99", status=None)
     t.equal(r.status, 1)
-    t.contains(r.err, "no ABI 99")
+    t.contains(r.err, "no ABI '99'")
 
 
 @once

@@ -1,6 +1,6 @@
 /* Runs a fuzzer where there is no libFuzzer: over the files of a corpus, then over mutations of them.
- *     fuzz-x [SECONDS] FILE...
- * Without SECONDS each file is tried once, which keeps fuzzers alive in `make check`.  An input that crashes is
+ *     fuzz-x SECONDS FILE...
+ * In 0 seconds each file is tried once, which keeps fuzzers alive in `make check`.  An input that crashes is
  * left behind as crash.bin. */
 #define _GNU_SOURCE
 #include "fuzz.h"
@@ -118,7 +118,7 @@ static void fuzz(const struct input *corpus, size_t n, int64_t end_ns)
 int main(int argc, char **argv)
 {
 	const double seconds = argc > 1 ? atof(argv[1]) : 0;
-	const int first = seconds > 0 ? 2 : 1;
+	const int first = 2;
 	const size_t n = argc > first ? (size_t)(argc - first) : 0;
 	struct input *corpus = pst_xcalloc(n, sizeof(*corpus));
 

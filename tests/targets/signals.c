@@ -49,7 +49,8 @@ static PyObject *init(void)
 
 int main(int argc, char **argv)
 {
-	struct sigaction action = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART };
+	struct sigaction action = { .sa_sigaction = on_signal,
+		.sa_flags = SA_SIGINFO | SA_RESTART };
 	char code[200];
 
 	if (argc < 2)
