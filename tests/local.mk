@@ -140,6 +140,7 @@ EXTRA_DIST += \
 	%D%/targets/fake.c \
 	%D%/targets/image.py \
 	%D%/targets/interpreters.py \
+	%D%/targets/launched.py \
 	%D%/targets/names.py \
 	%D%/targets/shapes.py \
 	%D%/targets/signals.c \
