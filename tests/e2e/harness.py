@@ -67,12 +67,32 @@ def can_embed(python):
         python.flavour == "release" and python.minor >= (3, 8)
 
 
+# One version for each way to keep frames, lines or the GIL.
+ERAS = {(2, 3): "int sizes", (2, 7): "frame objects, no switch counter", (3, 0): "wide text", (3, 2): "new GIL",
+        (3, 3): "flexible text", (3, 6): "statics", (3, 8): "runtime", (3, 10): "line ranges",
+        (3, 11): "cframe", (3, 12): "own GIL, shims", (3, 13): "current frame", (3, 14): "tagged code",
+        (3, 15): "base frame"}
+
+
+def stands_for_its_era(python):
+    return not python.unsupported() and (python.free_threaded or python.flavour == "release" and python.minor in ERAS)
+
+
 # ---- marks ----
 
 def for_pythons(choose=lambda python: not python.unsupported()):
     """Run the test once for each interpreter that CHOOSE wants."""
     def mark(f):
         f.choose = choose
+        return f
+    return mark
+
+
+def for_eras(choose=stands_for_its_era):
+    """The same for the first that is found of each era, release and free-threaded: what does not depend on more."""
+    def mark(f):
+        f.choose = choose
+        f.first_of_kind = True
         return f
     return mark
 

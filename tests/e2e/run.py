@@ -40,7 +40,10 @@ def plan(tests, pythons, lengths, text):
         if getattr(f, "full_only", False) not in lengths:
             continue
         base = f.__module__[5:] + "." + f.__name__
-        for python in [p for p in pythons if f.choose(p)] if f.choose else [harness.system_python()]:
+        chosen = [p for p in pythons if f.choose(p)] if f.choose else [harness.system_python()]
+        if getattr(f, "first_of_kind", False):
+            chosen = list({(p.minor, p.flavour): p for p in reversed(chosen)}.values())
+        for python in chosen:
             name = base + ("[%s]" % python.name if f.choose else "")
             if text in name:
                 out.append((name, f, python))

@@ -1,15 +1,5 @@
 """No impossible stack, ever: targets whose stacks change all the time."""
-from harness import Fail, for_pythons, full_only
-
-# One interpreter for each way to keep frames, lines or the GIL.
-ERAS = {(2, 3): "int sizes", (2, 7): "frame objects, no switch counter", (3, 0): "wide text", (3, 2): "new GIL",
-        (3, 3): "flexible text", (3, 6): "statics", (3, 8): "runtime", (3, 10): "line ranges",
-        (3, 11): "cframe", (3, 12): "own GIL, shims", (3, 13): "current frame", (3, 14): "tagged code",
-        (3, 15): "base frame"}
-
-
-def stands_for_its_era(python):
-    return not python.unsupported() and (python.free_threaded or python.flavour == "release" and python.minor in ERAS)
+from harness import Fail, for_eras, for_pythons, full_only
 
 
 def check(stack, calls):
@@ -67,7 +57,7 @@ def all_threads_stopped(t):
 
 
 @full_only
-@for_pythons(stands_for_its_era)
+@for_eras()
 def two_hundred_thousand(t):
     """Calls of 0.1 to 10 us, 1 to 4 threads, with and without --threads and sleepers."""
     runs = [("1", 0, [], False), ("1", 20, [], False), ("2", 3, [], False), ("4", 200, [], False),

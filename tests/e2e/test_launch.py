@@ -11,8 +11,8 @@ import subprocess
 import sys
 import time
 
-from harness import PYSTILL, Fail, can_embed, for_pythons, full_only, once, task_states
-from test_churn import stands_for_its_era
+from harness import PYSTILL, Fail, can_embed, for_eras, for_pythons, full_only, once, stands_for_its_era, \
+    task_states
 
 REAL_TIME = range(34, 43)  # SIGRTMIN to SIGRTMIN+8
 
@@ -105,7 +105,7 @@ def frames_of(r, name):
 
 # ---- its end ----
 
-@for_pythons(stands_for_its_era)
+@for_eras()
 def exit_statuses(t):
     program = Launched(t)
     program.run("exit", 0)
@@ -139,7 +139,7 @@ def not_python(t):
         t.equal(t.pystill("--strict", "-t", *words, status=1).out, "")
 
 
-@for_pythons(stands_for_its_era)
+@for_eras()
 def short_programs(t):
     """Ending at once is no error, and needs no samples."""
     for _ in range(10):
@@ -165,7 +165,7 @@ def failing_to_sample(t):
         t.equal(r.status, 8 if not r.err.startswith("setpriv") else r.status)
 
 
-@for_pythons(stands_for_its_era)
+@for_eras()
 def daemons(t):
     """The run ends when the launched process does."""
     program = Launched(t)
@@ -177,7 +177,7 @@ def daemons(t):
 
 # ---- what is sampled ----
 
-@for_pythons(stands_for_its_era)
+@for_eras()
 def from_the_first_frame(t):
     """Work that begins with the first statement, and start-up itself, are seen."""
     script = os.path.join((t.python.root or "") + t.place(), "first.py")
@@ -191,7 +191,7 @@ def from_the_first_frame(t):
         t.true([s for s in r.stacks() if not s[0][0].endswith("first.py")], "nothing of the start: %r" % r.out[-2000:])
 
 
-@for_pythons(stands_for_its_era)
+@for_eras()
 def wrappers(t):
     """Programs that become Python are waited for, those that start it are followed."""
     program = Launched(t)
@@ -208,7 +208,7 @@ def wrappers(t):
         t.equal(all("its child" in line for line in notes), True, r.err)
 
 
-@for_pythons(stands_for_its_era)
+@for_eras()
 def exec_of_another(t):
     """A program that becomes another Python version: both are sampled, and nothing fails for it."""
     program = Launched(t)
@@ -223,7 +223,7 @@ def exec_of_another(t):
     t.true(r.folded().get("(failed)", 0) <= 3, r.out[-1000:])
 
 
-@for_pythons(stands_for_its_era)
+@for_eras()
 def threads_and_children(t):
     program = Launched(t)
     r = program.run("churn", 1.5, options=["-r", "0.001", "--threads"], env={"PYTHONWARNINGS": "ignore"})
@@ -233,7 +233,7 @@ def threads_and_children(t):
     t.true(counts.get("(failed)", 0) <= 0.05 * sum(counts.values()), "%d failed" % counts.get("(failed)", 0))
 
 
-@for_pythons(stands_for_its_era)
+@for_eras()
 def setuid_with_threads(t):
     """The C library signals every thread for it."""
     program = Launched(t)
@@ -276,7 +276,7 @@ def with_extra(prepare):
     return run
 
 
-@for_pythons(stands_for_its_era)
+@for_eras()
 def inherits_all(t):
     """What it says of itself is the same with and without us."""
     program = Launched(t)
@@ -298,7 +298,7 @@ def inherits_all(t):
         t.equal(len(said[1]), len(said[0]), name)
 
 
-@for_pythons(stands_for_its_era)
+@for_eras()
 def signals_table(t):
     """Each signal that is sent to it arrives once."""
     program = Launched(t)
@@ -345,7 +345,7 @@ def real_time_signals_in_order(t):
         t.equal(got[n], sent[n], "values that came with signal %d" % n)
 
 
-@for_pythons(lambda p: stands_for_its_era(p) and p.minor >= (2, 6) and p.minor != (3, 0))  # ctypes that keep errno
+@for_eras(lambda p: stands_for_its_era(p) and p.minor >= (2, 6) and p.minor != (3, 0))  # ctypes that keep errno
 def blocked_calls(t):
     """31 threads that stand in a system call each: no call comes back at 1 kHz that would not by itself."""
     program = Launched(t)
@@ -363,7 +363,7 @@ def blocked_calls(t):
     t.true(frames_of(r, "stand") > 31 * 500, "%d stacks of threads that stand" % frames_of(r, "stand"))
 
 
-@for_pythons(stands_for_its_era)
+@for_eras()
 def signals_to_us(t):
     """They are passed on, once; then its end is awaited, and its status is ours."""
     program = Launched(t)
@@ -382,7 +382,7 @@ def signals_to_us(t):
         t.true(os.path.getsize(out) > 0, "no output after signal %d" % n)
 
 
-@for_pythons(stands_for_its_era)
+@for_eras()
 def interrupted(t):
     """A program that takes two seconds to end after Ctrl-C is waited for, and sampled."""
     program = Launched(t)
@@ -490,7 +490,7 @@ def press(t, program, mode, options=(), **kw):
                     program.environ(), **kw)
 
 
-@for_pythons(stands_for_its_era)
+@for_eras()
 def ctrl_z(t):
     """Ctrl-Z stops both, SIGCONT lets both go on."""
     program = Launched(t)
@@ -538,7 +538,7 @@ def stops_alone(t):
             t.equal("stopped" in f.read(), stops)
 
 
-@for_pythons(stands_for_its_era)
+@for_eras()
 def ctrl_c(t):
     """Ctrl-C reaches the program once, by the terminal."""
     program = Launched(t)
