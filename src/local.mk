@@ -9,11 +9,13 @@ noinst_LIBRARIES += %D%/libpystill.a
 	include/pystill/elf.h \
 	include/pystill/error.h \
 	include/pystill/hash.h \
+	include/pystill/hist.h \
 	include/pystill/identity.h \
 	include/pystill/json.h \
 	include/pystill/launch.h \
 	include/pystill/maps.h \
 	include/pystill/mem.h \
+	include/pystill/meter.h \
 	include/pystill/names.h \
 	include/pystill/note.h \
 	include/pystill/nspace.h \
@@ -35,12 +37,14 @@ noinst_LIBRARIES += %D%/libpystill.a
 	%D%/base/base.c \
 	%D%/base/error.c \
 	%D%/base/hash.c \
+	%D%/base/hist.c \
 	%D%/base/json.c \
 	%D%/base/names.c \
 	%D%/base/note.c \
 	%D%/base/utf8.c \
 	%D%/profile/capture.c \
 	%D%/profile/internal.h \
+	%D%/profile/meter.c \
 	%D%/profile/profile.c \
 	%D%/profile/reader.c \
 	%D%/profile/sampler.c \

@@ -4,6 +4,7 @@
 #define PYSTILL_CAPTURE_H
 
 #include "pystill/error.h"
+#include "pystill/meter.h"
 #include "pystill/sample.h"
 
 struct pst_capture;
@@ -32,6 +33,12 @@ struct pst_capture_counts {
 };
 const struct pst_capture_counts *pst_capture_counts(const struct pst_capture *capture);
 void pst_capture_missed(struct pst_capture *capture, uint64_t n);
+
+struct pst_run_stats;
+
+/* Say how the runs went that filled it; until then the meter knows the counts alone. */
+void pst_capture_set_stats(struct pst_capture *capture, const struct pst_run_stats *stats);
+struct pst_meter pst_capture_meter(const struct pst_capture *capture);
 
 /* ---- reading ---- */
 
@@ -63,5 +70,6 @@ void pst_capture_reader_close(struct pst_capture_reader *reader);
 int pst_capture_next(struct pst_capture_reader *reader, struct pst_record *out);
 void pst_capture_rewind(struct pst_capture_reader *reader);
 const struct pst_names *pst_capture_reader_names(const struct pst_capture_reader *reader);
+struct pst_meter pst_capture_reader_meter(const struct pst_capture_reader *reader);
 
 #endif

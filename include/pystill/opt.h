@@ -23,7 +23,8 @@ struct pst_opts {
 	double interval_s;
 	const char *output;
 	bool no_lines, no_idle, threads, no_jitter, nonblocking, dump, flamechart, trace, strict,
-		as_root;
+		as_root, stats;
+	double stop_limit_ms, max_overhead_percent;
 	const char *abi;
 	int stop;   /* enum pst_stop_mode */
 	int errors; /* enum pst_errors_form */

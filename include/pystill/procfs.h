@@ -63,6 +63,9 @@ enum pst_rest pst_watch_rest(const struct pst_watch *watch, uint64_t *runs);
  * 10 us.  False also where the kernel does not count. */
 bool pst_watch_preempted(const struct pst_watch *watch, uint64_t *runs);
 
+/* How often the thread has been scheduled so far; false where the kernel does not count. */
+bool pst_watch_runs(const struct pst_watch *watch, uint64_t *runs);
+
 /* Has the thread rested all the time since one of these gave RUNS? */
 bool pst_watch_rested(const struct pst_watch *watch, uint64_t runs);
 

@@ -27,6 +27,9 @@ pst_node_id pst_profile_child(
 pst_node_id pst_profile_add(struct pst_profile *profile, pst_node_id root,
 	const struct pst_stack *stack, uint64_t weight);
 
+/* Add WEIGHT to the stack that ends at NODE once more. */
+void pst_profile_count_again(struct pst_profile *profile, pst_node_id node, uint64_t weight);
+
 /* Nodes have ids from 1 to the count; a parent's id is always smaller than its child's.  The pointer is valid
  * until the next node is made. */
 size_t pst_profile_count(const struct pst_profile *profile);

@@ -27,6 +27,13 @@ struct pst_pythread {
 	struct pst_raw_stack last;
 	struct pst_frame *last_frames;
 	int64_t checked_ns;
+	/* While that was read the thread rested, and had been scheduled so often: as long as it has not been since, the
+	 * stack is the same. */
+	int64_t looked_ns; /* when it was read last with all pages known, in a stop; 0: not so */
+	uint64_t serial;   /* of that stack, as in pst_thread_sample */
+	bool rested;
+	uint64_t rested_runs;
+	uint64_t seen_runs; /* how often it had been scheduled at the last sample */
 };
 
 struct pst_python {
@@ -54,6 +61,7 @@ struct pst_python {
 	int32_t tid_offset;          /* of the kernel's id in struct pthread; 0 unknown */
 	int64_t find_tids_ns;        /* when ids that were not found are looked for again */
 	struct pst_code_cache *codes;
+	uint64_t serial; /* the last that was given to a stack; unique in the program */
 };
 
 /* Find the interpreter of TARGET.  ABI_NAME (may be NULL) forces a row; both pointers are borrowed, and so is
@@ -157,6 +165,9 @@ int pst_python_read(const struct pst_python *py, const struct pst_pythread *thre
 int pst_python_resolve(struct pst_python *py, struct pst_pythread *thread,
 	const struct pst_reading *reading, struct pst_frame *frames, uint32_t *n,
 	struct pst_error *err);
+
+/* The last accepted stack of THREAD once more, as FRAMES (room for thread->last.n) in *N. */
+void pst_python_repeat(const struct pst_pythread *thread, struct pst_frame *frames, uint32_t *n);
 
 /* The first descendant of PID that is a Python process, or 0. */
 pid_t pst_python_child(pid_t pid);

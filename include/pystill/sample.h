@@ -49,6 +49,8 @@ struct pst_thread_sample {
 	bool holds_gil;
 	enum pst_proof proof;
 	enum pst_fail fail; /* when proof is PST_FAILED */
+	uint64_t
+		serial; /* of the stack: as long as it is the same, so are thread and stack; 0: none */
 	struct pst_stack stack;
 };
 

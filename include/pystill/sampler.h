@@ -7,6 +7,7 @@
 struct pst_sampler_opts {
 	struct pst_snapshot_opts snapshot;
 	int64_t interval_ns; /* mean time between samples */
+	double max_stopped; /* the share of time in which a thread may be stopped; beyond, the rate is lowered */
 	int64_t duration_ns; /* 0: exactly one sample; negative: until the target ends */
 	bool jitter; /* intervals uniform in [0.5, 1.5] of the mean, so as not to run in step */
 	bool follow; /* while the process is no Python, look for one among its children */
@@ -33,15 +34,22 @@ enum pst_run_end {
 
 struct pst_run_result {
 	enum pst_run_end end;
-	struct pst_stop_stats stops;
-	int64_t wall_ns;
 	pid_t child; /* PST_END_CHILD: which */
 };
 
+/* How runs went, added up. */
+struct pst_run_stats {
+	struct pst_hist stops; /* ns that a thread of the target stood still, each time */
+	int64_t wall_ns,
+		cpu_ns; /* how long there was a Python to sample; what that took of our own CPU time */
+	double wanted; /* samples in that time, at the rate that was asked for */
+};
+
 /* Sample PY until the time is over, the wait says so, or the target ends.  Where there is no Python (yet), or not any
- * more after an exec, it is looked for, and no samples are counted meanwhile.  Returns 0 and *RESULT, or -1 with ERR
+ * more after an exec, it is looked for, and no samples are counted meanwhile.  Adds to STATS.  Returns 0 and *RESULT, or -1 with ERR
  * set: PERM; GONE or NOTPYTHON when the target ended before the first sample. */
 int pst_sampler_run(struct pst_python *py, const struct pst_sampler_opts *opts,
-	const struct pst_sink *sink, struct pst_run_result *result, struct pst_error *err);
+	const struct pst_sink *sink, struct pst_run_stats *stats, struct pst_run_result *result,
+	struct pst_error *err);
 
 #endif

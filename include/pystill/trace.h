@@ -13,8 +13,9 @@ struct pst_trace_opts {
 };
 
 /* Returns when the program of LAUNCH has ended or was let go: 0, or -1 with ERR set when it could not be sampled (PERM,
- * NOTPYTHON, UNSUPPORTED).  NAMES is borrowed. */
+ * NOTPYTHON, UNSUPPORTED).  NAMES is borrowed.  Adds to STATS. */
 int pst_trace_run(struct pst_launch *launch, const struct pst_trace_opts *opts,
-	struct pst_names *names, const struct pst_sink *sink, struct pst_error *err);
+	struct pst_names *names, const struct pst_sink *sink, struct pst_run_stats *stats,
+	struct pst_error *err);
 
 #endif

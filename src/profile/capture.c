@@ -3,6 +3,7 @@
 #include "pystill/capture.h"
 
 #include "pystill/profile.h"
+#include "pystill/sampler.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,8 @@ struct thread {
 	pst_addr_t ident;
 	pst_name_id name;
 	pst_node_id root;
+	uint64_t serial; /* of its last stack, which ended at node LAST */
+	pst_node_id last;
 };
 
 /* Events one after the other, each of four numbers in groups of 7 bits: kind and flags, microseconds since the
@@ -33,7 +36,9 @@ struct pst_capture {
 	struct pst_profile *profile;
 	struct thread *threads;
 	size_t n_threads, cap_threads;
+	size_t found_last; /* the number of the thread that was looked for last */
 	struct pst_capture_counts counts;
+	struct pst_meter meter; /* what the stats say */
 	bool has_timeline;
 	struct timeline timeline;
 	int64_t start_ns, start_epoch_us; /* the same moment */
@@ -114,17 +119,34 @@ static void add_event(
 	t->last_us = us;
 }
 
-/* The number of a thread (from 1 on), which is entered if need be.  The newest are the likeliest. */
+static bool is_thread(const struct thread *a, const struct pst_thread_sample *t)
+{
+	return a->tid == t->tid && a->ident == t->ident;
+}
+
+/* Threads come in the same order in each sample: try the next one, then the newest first. */
+static size_t find_thread(struct pst_capture *c, const struct pst_thread_sample *t)
+{
+	const size_t next = c->found_last % (c->n_threads ? c->n_threads : 1);
+
+	if (c->n_threads && is_thread(&c->threads[next], t))
+		return next + 1;
+	for (size_t i = c->n_threads; i > 0; i--)
+		if (is_thread(&c->threads[i - 1], t))
+			return i;
+	return 0;
+}
+
+/* The number of a thread (from 1 on), which is entered if need be. */
 static size_t thread_number(struct pst_capture *c, const struct pst_thread_sample *t)
 {
 	struct thread *new;
 
-	for (size_t i = c->n_threads; i > 0; i--) {
-		if (c->threads[i - 1].tid != t->tid || c->threads[i - 1].ident != t->ident)
-			continue;
+	c->found_last = find_thread(c, t);
+	if (c->found_last) {
 		if (t->name)
-			c->threads[i - 1].name = t->name;
-		return i;
+			c->threads[c->found_last - 1].name = t->name;
+		return c->found_last;
 	}
 	c->threads = pst_grow(c->threads, &c->cap_threads, c->n_threads + 1, sizeof(*c->threads));
 	new = &c->threads[c->n_threads++];
@@ -134,12 +156,29 @@ static size_t thread_number(struct pst_capture *c, const struct pst_thread_sampl
 	return c->n_threads;
 }
 
+/* Enter a stack; one that was there the last time is not walked again.  Returns its node. */
+static pst_node_id add_stack(
+	struct pst_capture *c, struct thread *thread, const struct pst_thread_sample *t)
+{
+	pst_node_id node = thread->root;
+
+	if (t->serial && t->serial == thread->serial) {
+		pst_profile_count_again(c->profile, thread->last, t->stack.n > 0);
+		return thread->last;
+	}
+	if (t->stack.truncated)
+		node = pst_profile_child(c->profile, node, (struct pst_frame){ 0, TRUNCATED_LINE });
+	thread->last = pst_profile_add(c->profile, node, &t->stack, t->stack.n > 0);
+	thread->serial = t->serial;
+	return thread->last;
+}
+
 /* Returns whether there was anything to show of the thread. */
 static bool add_thread(struct pst_capture *c, const struct pst_thread_sample *t, int64_t time_ns)
 {
 	const unsigned flags = t->holds_gil ? EVENT_HOLDS_GIL : 0;
 	const size_t number = thread_number(c, t);
-	pst_node_id node = c->threads[number - 1].root;
+	pst_node_id node;
 
 	if (t->proof == PST_FAILED) {
 		c->counts.failed[t->fail]++;
@@ -147,9 +186,7 @@ static bool add_thread(struct pst_capture *c, const struct pst_thread_sample *t,
 		add_event(c, PST_RECORD_FAILED | flags, time_ns, number, 0);
 		return true;
 	}
-	if (t->stack.truncated)
-		node = pst_profile_child(c->profile, node, (struct pst_frame){ 0, TRUNCATED_LINE });
-	node = pst_profile_add(c->profile, node, &t->stack, t->stack.n > 0);
+	node = add_stack(c, &c->threads[number - 1], t);
 	add_event(c, PST_RECORD_STACK | flags, time_ns, number, node);
 	if (t->stack.n == 0)
 		return false;
@@ -182,6 +219,36 @@ void pst_capture_fail(struct pst_capture *c, enum pst_fail why, int64_t time_ns)
 void pst_capture_missed(struct pst_capture *c, uint64_t n)
 {
 	c->counts.missed += n;
+}
+
+void pst_capture_set_stats(struct pst_capture *c, const struct pst_run_stats *s)
+{
+	struct pst_meter *m = &c->meter;
+	const double wall_ns = (double)s->wall_ns;
+
+	m->seconds = wall_ns / 1e9;
+	m->wanted = s->wanted;
+	m->stops = s->stops.n;
+	m->stop_median_ns = pst_hist_quantile(&s->stops, 0.5);
+	m->stop_p99_ns = pst_hist_quantile(&s->stops, 0.99);
+	m->stop_max_ns = s->stops.max;
+	if (s->wall_ns <= 0)
+		return;
+	m->stop_share = (double)s->stops.sum / wall_ns;
+	m->cpu_share = (double)s->cpu_ns / wall_ns;
+	m->rate_hz = (double)c->counts.samples * 1e9 / wall_ns;
+}
+
+struct pst_meter pst_capture_meter(const struct pst_capture *c)
+{
+	struct pst_meter m = c->meter;
+
+	m.samples = c->counts.samples;
+	m.exact = c->counts.exact;
+	m.unproved = c->counts.unproved;
+	m.failed = c->counts.failures;
+	memcpy(m.failed_by, c->counts.failed, sizeof(m.failed_by));
+	return m;
 }
 
 struct pst_capture_reader {
@@ -222,6 +289,11 @@ void pst_capture_rewind(struct pst_capture_reader *r)
 const struct pst_names *pst_capture_reader_names(const struct pst_capture_reader *r)
 {
 	return r->capture->names;
+}
+
+struct pst_meter pst_capture_reader_meter(const struct pst_capture_reader *r)
+{
+	return pst_capture_meter(r->capture);
 }
 
 static void set_thread(struct pst_record *out, const struct thread *t)

@@ -9,12 +9,25 @@
 struct verdict {
 	enum pst_proof proof;
 	enum pst_fail fail;
-	bool gone; /* it ended: leave it out */
+	bool gone;   /* it ended: leave it out */
+	bool same;   /* it has not run since its last accepted stack: that is it */
+	bool rested; /* it rested while it was read, and had been scheduled RUNS times */
+	uint64_t runs;
 };
 
 static inline struct verdict verdict_exact(void)
 {
 	return (struct verdict){ .proof = PST_EXACT };
+}
+
+static inline struct verdict verdict_same(void)
+{
+	return (struct verdict){ .proof = PST_EXACT, .same = true };
+}
+
+static inline struct verdict verdict_rested(uint64_t runs)
+{
+	return (struct verdict){ .proof = PST_EXACT, .rested = true, .runs = runs };
 }
 
 static inline struct verdict verdict_gone(void)

@@ -62,6 +62,12 @@ pst_node_id pst_profile_add(
 	return id;
 }
 
+void pst_profile_count_again(struct pst_profile *p, pst_node_id id, uint64_t weight)
+{
+	if (id)
+		p->nodes[id - 1].self += weight;
+}
+
 size_t pst_profile_count(const struct pst_profile *p)
 {
 	return p->n;

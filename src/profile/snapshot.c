@@ -20,6 +20,8 @@
 #define LIST_TRIES  4
 #define READ_TRIES  10
 #define GROUP_TRIES 2
+#define LIST_NS     (10 * PST_NSEC_PER_MSEC)
+#define FRESH_NS    (300 * PST_NSEC_PER_USEC)
 
 /* A stop that takes so long means that the thread had to wait for a CPU first.  Then, for some samples, it is
  * looked whether it waits: a thread that waits need not be stopped. */
@@ -32,8 +34,10 @@ struct pst_snapshot {
 	struct pst_snapshot_opts opts;
 	struct pst_reading *readings; /* GROUP, or one for each thread when all are stopped */
 	size_t n_readings;
-	struct pst_stop_stats stops;
+	struct pst_hist *stops; /* borrowed */
 	uint64_t named_changes; /* the state of the list when threads were named last */
+	bool has_gils;          /* all interpreters have one */
+	int64_t listed_ns;      /* when threads were listed last */
 	unsigned crowded;       /* samples for which threads are expected to wait for a CPU */
 	struct pst_thread_sample *threads;
 	struct pst_frame **frames; /* of each thread sample */
@@ -51,12 +55,14 @@ static void reserve_readings(struct pst_snapshot *s, size_t n)
 		pst_reading_init(&s->readings[s->n_readings]);
 }
 
-struct pst_snapshot *pst_snapshot_new(struct pst_python *py, const struct pst_snapshot_opts *opts)
+struct pst_snapshot *pst_snapshot_new(
+	struct pst_python *py, const struct pst_snapshot_opts *opts, struct pst_hist *stops)
 {
 	struct pst_snapshot *s = pst_xcalloc(1, sizeof(*s));
 
 	s->py = py;
 	s->opts = *opts;
+	s->stops = stops;
 	pst_reader_init(&s->reader, py);
 	reserve_readings(s, GROUP);
 	return s;
@@ -78,11 +84,6 @@ void pst_snapshot_free(struct pst_snapshot *s)
 	free(s);
 }
 
-const struct pst_stop_stats *pst_snapshot_stops(const struct pst_snapshot *s)
-{
-	return &s->stops;
-}
-
 /* ---- results ---- */
 
 static void reserve_threads(struct pst_snapshot *s, size_t n)
@@ -102,24 +103,39 @@ static void reserve_threads(struct pst_snapshot *s, size_t n)
 	s->cap_threads = cap;
 }
 
-/* Name the frames of a reading and enter the thread into the sample. */
+/* Name the frames of an accepted reading, or those of the last one once more.  Returns how many. */
+static uint32_t name_frames(struct pst_snapshot *s, struct pst_pythread *t,
+	const struct pst_reading *r, struct verdict *v)
+{
+	const size_t i = s->n_threads, most = v->same ? t->last.n : r->stack.n;
+	struct pst_error err = { 0 };
+	uint32_t n = 0;
+
+	s->frames[i] = pst_grow(s->frames[i], &s->caps[i], most, sizeof(struct pst_frame));
+	if (v->same)
+		pst_python_repeat(t, s->frames[i], &n);
+	else if (pst_python_resolve(s->py, t, r, s->frames[i], &n, &err) < 0)
+		*v = pst_verdict_of(&err);
+	if (v->rested) {
+		t->rested = true;
+		t->rested_runs = v->runs;
+	}
+	return n;
+}
+
+/* Enter the thread into the sample. */
 static void add_thread(struct pst_snapshot *s, struct pst_pythread *t, bool holds_gil,
 	const struct pst_reading *r, struct verdict v)
 {
 	struct pst_thread_sample *out;
-	struct pst_error err = { 0 };
 	uint32_t n = 0;
 
 	if (v.gone)
 		return;
 	reserve_threads(s, s->n_threads + 1);
 	out = &s->threads[s->n_threads];
-	if (v.proof != PST_FAILED) {
-		s->frames[s->n_threads] = pst_grow(s->frames[s->n_threads], &s->caps[s->n_threads],
-			r->stack.n, sizeof(struct pst_frame));
-		if (pst_python_resolve(s->py, t, r, s->frames[s->n_threads], &n, &err) < 0)
-			v = pst_verdict_of(&err);
-	}
+	if (v.proof != PST_FAILED)
+		n = name_frames(s, t, r, &v);
 	*out = (struct pst_thread_sample){
 		.index = t->index,
 		.tid = t->tid,
@@ -128,26 +144,18 @@ static void add_thread(struct pst_snapshot *s, struct pst_pythread *t, bool hold
 		.holds_gil = holds_gil,
 		.proof = v.proof,
 		.fail = v.fail,
-		.stack = { s->frames[s->n_threads], n,
-			v.proof != PST_FAILED && r->stack.truncated },
+		.serial = v.proof == PST_FAILED ? 0 : t->serial,
+		.stack = { s->frames[s->n_threads], n, v.proof != PST_FAILED && t->last.truncated },
 	};
 	s->n_threads++;
 }
 
 /* ---- the stop ---- */
 
-static void count_stop(struct pst_snapshot *s, int64_t ns)
-{
-	s->stops.stops++;
-	s->stops.total_ns += ns;
-	if (ns > s->stops.longest_ns)
-		s->stops.longest_ns = ns;
-}
-
 static void resume(struct pst_snapshot *s, struct pst_stopped *stopped, int64_t since_ns)
 {
 	pst_target_resume(s->py->target, stopped);
-	count_stop(s, pst_now_ns() - since_ns);
+	pst_hist_add(s->stops, pst_now_ns() - since_ns);
 }
 
 /* Stop HOLDER, read T (the holder itself, or a thread that cannot run as long as the holder stands with the
@@ -193,20 +201,22 @@ static bool runs_python(struct pst_snapshot *s, const struct pst_pythread *t, st
 	return g.absent ? pst_thread_is_attached(s->py, t->state) : g.holder == t->state;
 }
 
-/* The thread is running Python: look first, so that the read in the stop finds all pages known, then stop it if
- * it still holds the GIL. */
+/* The thread is running Python: look first, so that the read in the stop finds all pages known and warm, then stop it if
+ * it still holds the GIL.  Where the last sample was just now and missed none, that was the look. */
 static bool read_stopped(struct pst_snapshot *s, struct pst_pythread *t, struct pst_reading *r,
 	struct verdict *out, struct pst_error *err)
 {
+	const bool fresh = pst_now_ns() - t->looked_ns < FRESH_NS;
 	bool still;
 
-	if (pst_reader_look(&s->reader, t, r, err) < 0 && pst_error_is_fatal(err)) {
+	if (!fresh && pst_reader_look(&s->reader, t, r, err) < 0 && pst_error_is_fatal(err)) {
 		*out = pst_verdict_of(err);
 		return true;
 	}
-	if (!runs_python(s, t, err))
+	if (!fresh && !runs_python(s, t, err))
 		return false;
 	*out = read_in_stop(s, t, t, r, &still, err);
+	t->looked_ns = pst_view_misses(s->reader.view) ? 0 : pst_now_ns();
 	if (!verdict_is_late(*out) || pst_error_is_fatal(err))
 		return true;
 	if (pst_reader_preempted(&s->reader, t, r, err)) {
@@ -237,6 +247,23 @@ static bool read_under_holder(struct pst_snapshot *s, struct pst_pythread *t, st
 
 /* ---- one thread ---- */
 
+/* A thread that has not been scheduled since it rested need not be read again.  With all threads, all have just been
+ * listed; else the state may have come to be another thread's. */
+static bool still_rests(const struct pst_snapshot *s, struct pst_pythread *t)
+{
+	t->rested = t->rested && pst_watch_rested(&t->watch, t->rested_runs) &&
+		(s->opts.all_threads || !pst_thread_is_another(s->py, t));
+	return t->rested;
+}
+
+/* Was it left alone by the scheduler since the last sample?  Then it is worth the proof that it rests. */
+static bool seems_asleep(struct pst_pythread *t)
+{
+	const uint64_t before = t->seen_runs;
+
+	return t->tid && pst_watch_runs(&t->watch, &t->seen_runs) && t->seen_runs == before;
+}
+
 enum attempt { DONE, AGAIN, HOPELESS };
 
 /* T does not rest, and the GIL does not prove it: a stop has to.  A thread that runs outside of Python is not
@@ -258,7 +285,8 @@ static enum attempt try_stop(struct pst_snapshot *s, struct pst_pythread *t, str
 /* Read T by whatever proves it now.  A thread whose kernel id is unknown can be neither watched nor stopped.
  * Where switches are not counted, threads wake each other so often that rest alone will not do. */
 static enum attempt try_thread(struct pst_snapshot *s, struct pst_pythread *t,
-	struct pst_reading *r, struct verdict *out, struct pst_error *err)
+	struct pst_reading *r, const struct pst_gil_state *known, struct verdict *out,
+	struct pst_error *err)
 {
 	const bool counts = s->py->gils[t->gil].switches;
 	uint64_t runs = 0;
@@ -268,26 +296,33 @@ static enum attempt try_thread(struct pst_snapshot *s, struct pst_pythread *t,
 	*out = rest == PST_REST_GONE ? verdict_gone() : verdict_exact();
 	if (rest == PST_REST_GONE)
 		return DONE;
-	if (rest == PST_REST_ASLEEP && pst_reader_resting(&s->reader, t, r, runs, err))
+	if (rest == PST_REST_ASLEEP && pst_reader_resting(&s->reader, t, r, runs, err)) {
+		*out = verdict_rested(runs);
 		return DONE;
+	}
 	if (rest == PST_REST_ASLEEP && counts)
 		return AGAIN;
 	if (s->crowded && pst_reader_preempted(&s->reader, t, r, err))
 		return DONE;
-	if (pst_gil_read(s->py, t->gil, &g, err) < 0)
+	if (known)
+		g = *known;
+	else if (pst_gil_read(s->py, t->gil, &g, err) < 0)
 		return AGAIN;
 	if (g.counted && g.last_holder != t->state && g.holder != t->state)
 		return pst_reader_aside(&s->reader, t, r, &g, err) ? DONE : AGAIN;
 	return try_stop(s, t, r, &g, out, err);
 }
 
+/* G may be the state of T's GIL as it was just now. */
 static struct verdict read_thread(struct pst_snapshot *s, struct pst_pythread *t,
-	struct pst_reading *r, struct pst_error *err)
+	struct pst_reading *r, const struct pst_gil_state *g, struct pst_error *err)
 {
 	struct verdict v;
 
+	if (still_rests(s, t))
+		return verdict_same();
 	for (int i = 0; i < READ_TRIES; i++) {
-		const enum attempt a = try_thread(s, t, r, &v, err);
+		const enum attempt a = try_thread(s, t, r, i == 0 ? g : NULL, &v, err);
 
 		if (a == DONE)
 			return v;
@@ -323,7 +358,7 @@ static int take_attached(struct pst_snapshot *s, size_t gil, struct pst_error *e
 
 		if (t->gil != gil || !t->attached)
 			continue;
-		v = read_thread(s, t, &s->readings[0], err);
+		v = read_thread(s, t, &s->readings[0], NULL, err);
 		if (pst_error_is_fatal(err))
 			return -1;
 		add_thread(s, t, false, &s->readings[0], v);
@@ -342,13 +377,14 @@ static int take_holder(struct pst_snapshot *s, size_t gil, struct pst_error *err
 
 		if (pst_gil_read(s->py, gil, &g, err) < 0)
 			return -1;
+		s->has_gils &= !g.absent;
 		if (g.absent)
 			return take_attached(s, gil, err);
 		if (!g.holder)
 			return 0;
 		t = pst_python_thread(s->py, g.holder);
 		if (t)
-			v = read_thread(s, t, &s->readings[0], err);
+			v = read_thread(s, t, &s->readings[0], &g, err);
 		if (pst_error_is_fatal(err))
 			return -1;
 		if (!v.gone) {
@@ -364,6 +400,7 @@ static int take_holder(struct pst_snapshot *s, size_t gil, struct pst_error *err
 
 static int take_holders(struct pst_snapshot *s, struct pst_error *err)
 {
+	s->has_gils = true;
 	for (size_t gil = 0; gil < s->py->n_gils; gil++)
 		if (take_holder(s, gil, err) < 0)
 			return -1;
@@ -404,7 +441,7 @@ static int take_group(
 		pst_error_clear(err);
 	}
 	for (size_t i = 0; i < n; i++) {
-		const struct verdict verdict = read_thread(s, v[i], &s->readings[0], err);
+		const struct verdict verdict = read_thread(s, v[i], &s->readings[0], NULL, err);
 
 		if (pst_error_is_fatal(err))
 			return -1;
@@ -424,12 +461,13 @@ static int take_threads(struct pst_snapshot *s, size_t gil, struct pst_error *er
 		return -1;
 	for (size_t i = 0; i < s->py->n_threads; i++) {
 		struct pst_pythread *t = s->py->threads[i];
-		const bool alone = !g.counted || t->state == g.last_holder || t->state == g.holder;
+		const bool alone = !g.counted || t->state == g.last_holder ||
+			t->state == g.holder || t->rested || (t->gil == gil && seems_asleep(t));
 
 		if (t->gil != gil)
 			continue;
 		if (alone) {
-			const struct verdict v = read_thread(s, t, &s->readings[0], err);
+			const struct verdict v = read_thread(s, t, &s->readings[0], &g, err);
 
 			if (pst_error_is_fatal(err))
 				return -1;
@@ -568,7 +606,7 @@ static int take_standing(struct pst_snapshot *s, struct pst_error *err)
 		if (held[i].stands)
 			pst_target_let_go(s->py->target, &held[i].stopped);
 	pst_target_restore_signals(s->py->target);
-	count_stop(s, pst_now_ns() - since_ns);
+	pst_hist_add(s->stops, pst_now_ns() - since_ns);
 	if (pst_error_is_fatal(err))
 		return -1;
 	for (size_t i = 0; i < n; i++)
@@ -577,6 +615,18 @@ static int take_standing(struct pst_snapshot *s, struct pst_error *err)
 }
 
 /* ---- the entry ---- */
+
+/* The holder of a GIL is known without a list, unless it is new; new GILs and interpreters are found by and by. */
+static int list_if_needed(struct pst_snapshot *s, struct pst_error *err)
+{
+	const int64_t now_ns = pst_now_ns();
+
+	if (!s->opts.all_threads && s->opts.stop != PST_STOP_ALL && s->has_gils &&
+		now_ns - s->listed_ns < LIST_NS)
+		return 0;
+	s->listed_ns = now_ns;
+	return list_again(s, err);
+}
 
 static int by_index(const void *a, const void *b)
 {
@@ -593,7 +643,7 @@ int pst_snapshot_take(struct pst_snapshot *s, struct pst_sample *out, struct pst
 	pst_target_collect(s->py->target);
 	s->n_threads = 0;
 	s->crowded -= s->crowded > 0;
-	if (list_again(s, err) < 0)
+	if (list_if_needed(s, err) < 0)
 		return -1;
 	if (s->opts.names && s->named_changes != s->py->list_changes) {
 		pst_python_find_names(s->py);

@@ -10,6 +10,7 @@ struct trace {
 	const struct pst_trace_opts *opts;
 	struct pst_names *names;
 	const struct pst_sink *sink;
+	struct pst_run_stats *stats;
 	bool over; /* the program has ended, or was let go */
 	bool seen; /* a Python was found */
 	int64_t start_ns;
@@ -70,7 +71,7 @@ static int sample_process(struct trace *t, pid_t pid, pid_t *child, struct pst_e
 	sampler.follow = is_ours;
 	sampler.wait = wait_for_launch;
 	sampler.wait_ctx = t;
-	pst_sampler_run(py, &sampler, t->sink, &run, err);
+	pst_sampler_run(py, &sampler, t->sink, t->stats, &run, err);
 	*child = run.child;
 	t->seen |= py->seen;
 	if (is_fault(t, py, err) && !run.child)
@@ -83,12 +84,14 @@ static int sample_process(struct trace *t, pid_t pid, pid_t *child, struct pst_e
 }
 
 int pst_trace_run(struct pst_launch *launch, const struct pst_trace_opts *opts,
-	struct pst_names *names, const struct pst_sink *sink, struct pst_error *err)
+	struct pst_names *names, const struct pst_sink *sink, struct pst_run_stats *stats,
+	struct pst_error *err)
 {
 	struct trace t = { .launch = launch,
 		.opts = opts,
 		.names = names,
 		.sink = sink,
+		.stats = stats,
 		.start_ns = pst_now_ns() };
 	const pid_t pid = pst_launch_pid(launch);
 	struct pst_error ignored = { 0 };

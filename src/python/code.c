@@ -389,8 +389,8 @@ static int recheck(struct pst_python *py, struct pst_pythread *t, const struct p
 
 /* The reading becomes the last accepted stack.  Its new frames were resolved to RESOLVED, its equal ones move
  * along in last_frames. */
-static void keep_last(
-	struct pst_pythread *t, const struct pst_reading *r, const struct pst_frame *resolved)
+static void keep_last(struct pst_python *py, struct pst_pythread *t, const struct pst_reading *r,
+	const struct pst_frame *resolved)
 {
 	const uint32_t n = r->stack.n, n_equal = n - r->n_new, old = t->last.n;
 	size_t cap = t->last.cap, frames_cap = cap;
@@ -402,6 +402,9 @@ static void keep_last(
 		memmove(t->last_frames + r->n_new, t->last_frames + old - n_equal,
 			n_equal * sizeof(*t->last_frames));
 	t->last.n = n;
+	t->last.truncated = r->stack.truncated;
+	t->rested = false;
+	t->serial = ++py->serial;
 	if (!n)
 		return;
 	memcpy(t->last_frames, resolved, r->n_new * sizeof(*resolved));
@@ -420,18 +423,25 @@ static int resolve_new(struct pst_python *py, struct pst_pythread *t, const stru
 	return recheck(py, t, r, err);
 }
 
+void pst_python_repeat(const struct pst_pythread *t, struct pst_frame *frames, uint32_t *n)
+{
+	*n = 0;
+	for (uint32_t i = 0; i < t->last.n; i++)
+		if (t->last_frames[i].func)
+			frames[(*n)++] = t->last_frames[i];
+}
+
 int pst_python_resolve(struct pst_python *py, struct pst_pythread *t, const struct pst_reading *r,
 	struct pst_frame *frames, uint32_t *n, struct pst_error *err)
 {
 	*n = 0;
 	if (resolve_new(py, t, r, frames, err) < 0) {
 		t->last.n = 0;
+		t->rested = false;
 		return -1;
 	}
-	keep_last(t, r, frames);
-	for (uint32_t i = 0; i < r->stack.n; i++)
-		if (t->last_frames[i].func)
-			frames[(*n)++] = t->last_frames[i];
+	keep_last(py, t, r, frames);
+	pst_python_repeat(t, frames, n);
 	if (py->codes->n > MAX_CODES || py->codes->table_bytes > MAX_TABLES)
 		forget_all(py->codes);
 	return 0;

@@ -60,6 +60,7 @@ struct pst_python *pst_python_new(struct pst_target *target, struct pst_names *n
 	struct pst_python *py = pst_xcalloc(1, sizeof(*py));
 
 	py->target = target;
+	py->serial = (uint64_t)pst_now_ns(); /* no two are given in one nanosecond */
 	py->names = names;
 	py->codes = pst_codes_new();
 	return py;

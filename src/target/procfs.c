@@ -221,14 +221,14 @@ static ssize_t read_small(
  * zeros where the kernel keeps no such figures. */
 static bool read_schedstat(const struct pst_watch *watch, uint64_t *runs)
 {
-	unsigned long long on_cpu, waiting, times;
+	const char *times;
 	char buf[128];
 
-	if (read_small(watch, watch->schedstat_fd, "schedstat", buf, sizeof(buf)) <= 0 ||
-		sscanf(buf, "%llu %llu %llu", &on_cpu, &waiting, &times) != 3)
+	if (read_small(watch, watch->schedstat_fd, "schedstat", buf, sizeof(buf)) <= 0)
 		return false;
-	*runs = times;
-	return times != 0;
+	times = strrchr(buf, ' '); /* read for every thread in every sample: no sscanf() */
+	*runs = times ? strtoull(times + 1, NULL, 10) : 0;
+	return *runs != 0;
 }
 
 /* Without schedstat the context switches serve. */
@@ -278,6 +278,11 @@ bool pst_watch_preempted(const struct pst_watch *watch, uint64_t *runs)
 
 	return pst_procfs_status(watch->pid, watch->tid, &status, NULL) == 0 &&
 		read_schedstat(watch, runs) && *runs == status.switches;
+}
+
+bool pst_watch_runs(const struct pst_watch *watch, uint64_t *runs)
+{
+	return count_runs(watch, runs);
 }
 
 bool pst_watch_rested(const struct pst_watch *watch, uint64_t runs)

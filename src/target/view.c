@@ -25,6 +25,8 @@ struct pst_view {
 	uint32_t *slot_plus_1; /* PLACES places, by hash of the page; 0 is free */
 	uint32_t *log;         /* slots in order of their first touch in a section */
 	uint32_t used, mark;
+	pst_addr_t last_page; /* the last that was read, in slot LAST_SLOT; 0: none */
+	uint32_t last_slot;
 	size_t logged, misses;
 	int64_t deadline_ns;
 };
@@ -89,6 +91,7 @@ void pst_view_reset(struct pst_view *v)
 	for (uint32_t slot = 0; slot < v->used; slot++)
 		v->slot_plus_1[v->place_of[slot]] = 0;
 	v->used = 0;
+	v->last_page = 0;
 	v->misses = 0;
 	v->logged = 0;
 }
@@ -264,8 +267,12 @@ static int view_read(struct pst_view *v, const struct pst_range *r, struct pst_e
 
 		if (piece > r->size - done)
 			piece = r->size - done;
-		if (slot_of(v, addr - in_page, &slot, err) < 0)
+		if (addr - in_page == v->last_page && v->last_page)
+			slot = v->last_slot;
+		else if (slot_of(v, addr - in_page, &slot, err) < 0)
 			return -1;
+		v->last_page = addr - in_page;
+		v->last_slot = slot;
 		touch(v, slot);
 		memcpy((char *)r->buf + done, slot_bytes(v, slot) + in_page, piece);
 		done += piece;
