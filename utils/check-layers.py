@@ -27,12 +27,12 @@ import sys
 
 # The public headers of each layer: those that its sources implement.
 LAYERS = {
-    "base": "arena base error hash json names note sample utf8",
+    "base": "arena base error hash hist json names note sample utf8",
     "target": "access elf identity launch maps mem nspace procfs ptrace target view",
     "abi": "abi",
     "python": "python",
     "native": "native",
-    "profile": "capture profile sampler snapshot trace",
+    "profile": "capture meter profile sampler snapshot trace",
     "writers": "out writer",
     "ui": "cmd opt",
     "main": "",
@@ -46,7 +46,7 @@ SEES = {
     "python": "base target abi",
     "native": "base target",
     "profile": "base target abi python native",
-    "writers": "base capture.h profile.h",
+    "writers": "base capture.h meter.h profile.h",
     "ui": "base target abi python native profile writers",
     "main": "base target abi python native profile writers ui",
 }

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define ERROR_STATUS 1 /* of every error, as Pyflame had it */
 
@@ -118,6 +119,18 @@ static void warn_unproved(const struct pst_opts *opts, const struct pst_capture 
 			n->unproved, n->unproved + n->exact);
 }
 
+/* A pipe stays silent, as Pyflame did. */
+static void say_meter(const struct pst_opts *opts, const struct pst_capture *capture)
+{
+	const struct pst_meter meter = pst_capture_meter(capture);
+	char text[PST_METER_TEXT];
+
+	if (opts->dump || !(opts->stats || isatty(STDERR_FILENO)))
+		return;
+	pst_meter_text(&meter, text);
+	fprintf(stderr, "%s: %s\n", opts->program, text);
+}
+
 static const struct pst_writer *choose_writer(const struct pst_opts *opts)
 {
 	if (opts->dump)
@@ -139,7 +152,10 @@ static int write_output(const struct pst_opts *opts, const struct pst_capture *c
 		return -1;
 	}
 	warn_unproved(opts, capture);
-	return pst_out_close(out, err);
+	if (pst_out_close(out, err) < 0)
+		return -1;
+	say_meter(opts, capture);
+	return 0;
 }
 
 /* What was sampled before an error is written all the same; STATUS and ERR tell of the sampling. */

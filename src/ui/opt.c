@@ -12,8 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_LONG 256 /* getopt's value of row i is FIRST_LONG + i */
-#define HELP_WIDTH 80
+#define FIRST_LONG  256 /* getopt's value of row i is FIRST_LONG + i */
+#define HELP_WIDTH  80
+#define HELP_COLUMN 30
 
 static int bad_value(
 	const struct pst_opt *row, const char *value, const char *wanted, struct pst_error *err)
@@ -210,9 +211,9 @@ char *pst_opt_help(unsigned command)
 		snprintf(head, sizeof(head), "  %s--%s%s%s", letter, row->word, row->arg ? " " : "",
 			row->arg ? row->arg : "");
 		snprintf(head + strlen(head), sizeof(head) - strlen(head), "%*s",
-			strlen(head) < 28 ? (int)(28 - strlen(head)) : 1, "");
+			strlen(head) < HELP_COLUMN ? (int)(HELP_COLUMN - strlen(head)) : 1, "");
 		append(&t, head, strlen(head));
-		append_wrapped(&t, row->help, 28);
+		append_wrapped(&t, row->help, HELP_COLUMN);
 	}
 	return t.s;
 }

@@ -39,6 +39,15 @@ const struct pst_opt pst_opt_table[] = {
 	  "all: stop every Python thread; none: stop nothing" },
 	{ PST_CMD_PYFLAME, 0, "nonblocking", NULL, PST_OPT_FLAG, AT(nonblocking), 0, 0, NULL,
 	  "the same as --stop none" },
+	{ PST_CMD_PYFLAME, 0, "stop-limit", "MS", PST_OPT_NUMBER, AT(stop_limit_ms), 0.1, 10000, NULL,
+	  "longest wait for a thread to stop, and longest time to hold it (default 2)" },
+	{ PST_CMD_PYFLAME, 0, "max-overhead", "PERCENT", PST_OPT_NUMBER, AT(max_overhead_percent), 0.01,
+	  100, NULL,
+	  "longest share of the time in which a thread may be stopped (default 5); beyond, the rate is "
+	  "lowered; 100 turns that off" },
+	{ PST_CMD_PYFLAME, 0, "stats", NULL, PST_OPT_FLAG, AT(stats), 0, 0, NULL,
+	  "tell on standard error how many samples were exact, and what they cost, as is done on a "
+	  "terminal" },
 	{ PST_CMD_PYFLAME, 0, "no-jitter", NULL, PST_OPT_FLAG, AT(no_jitter), 0, 0, NULL,
 	  "sample at a fixed beat, which a target may run in step with" },
 	{ PST_CMD_PYFLAME, 0, "errors", "FORM", PST_OPT_CHOICE, AT(errors), 0, 0, errors_choices,
@@ -57,5 +66,7 @@ void pst_opt_defaults(struct pst_opts *opts, unsigned command)
 	if (command & PST_CMD_PYFLAME) {
 		opts->seconds = 1;
 		opts->interval_s = 0.01;
+		opts->stop_limit_ms = 2;
+		opts->max_overhead_percent = 5;
 	}
 }

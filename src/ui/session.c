@@ -7,13 +7,13 @@
 #include "pystill/trace.h"
 #include "say.h"
 
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 
-#define STOP_LIMIT_NS (2 * PST_NSEC_PER_MSEC)
-#define NAP_NS        (200 * PST_NSEC_PER_MSEC)
+#define NAP_NS (200 * PST_NSEC_PER_MSEC)
 
 static volatile sig_atomic_t stop_flag;
 
@@ -88,11 +88,13 @@ static struct pst_sampler_opts sampler_opts(const struct pst_opts *opts)
 			.stop = (enum pst_stop_mode)opts->stop,
 			.all_threads = opts->threads || opts->dump,
 			.names = opts->dump,
-			.limit_ns = STOP_LIMIT_NS,
+			.limit_ns = (int64_t)(opts->stop_limit_ms * PST_NSEC_PER_MSEC),
 		},
 		.interval_ns = (int64_t)(opts->interval_s * PST_NSEC_PER_SEC),
 		.duration_ns = opts->dump ? 0 : (int64_t)(opts->seconds * PST_NSEC_PER_SEC),
 		.jitter = !opts->no_jitter,
+		.max_stopped = opts->max_overhead_percent < 100 ? opts->max_overhead_percent / 100
+								 : HUGE_VAL,
 		.wait = wait_or_stop,
 	};
 }
@@ -116,6 +118,7 @@ static int sample(const struct pst_opts *opts, struct pst_target *target,
 {
 	const struct pst_sampler_opts sampler = sampler_opts(opts);
 	const struct pst_sink sink = { sink_sample, sink_failed, sink_missed, capture };
+	struct pst_run_stats stats = { 0 };
 	struct pst_run_result result;
 	struct pst_python *py;
 	int status;
@@ -125,7 +128,8 @@ static int sample(const struct pst_opts *opts, struct pst_target *target,
 		name_child(target->pid, err);
 		return -1;
 	}
-	status = pst_sampler_run(py, &sampler, &sink, &result, err);
+	status = pst_sampler_run(py, &sampler, &sink, &stats, &result, err);
+	pst_capture_set_stats(capture, &stats);
 	pst_python_detach(py);
 	return status;
 }
@@ -156,7 +160,11 @@ int pst_session_trace(const struct pst_opts *opts, struct pst_launch *launch,
 		.note = pst_say_note(opts),
 	};
 	const struct pst_sink sink = { sink_sample, sink_failed, sink_missed, capture };
+	struct pst_run_stats stats = { 0 };
+	int status;
 
 	prepare();
-	return pst_trace_run(launch, &trace, pst_capture_names(capture), &sink, err);
+	status = pst_trace_run(launch, &trace, pst_capture_names(capture), &sink, &stats, err);
+	pst_capture_set_stats(capture, &stats);
+	return status;
 }
