@@ -52,6 +52,7 @@ TESTS += %D%/unit/unit
 	%D%/unit/test_gen.c \
 	%D%/unit/test_gil.c \
 	%D%/unit/test_heads.c \
+	%D%/unit/test_hist.c \
 	%D%/unit/test_images.c \
 	%D%/unit/test_launch.c \
 	%D%/unit/test_line.c \
@@ -59,6 +60,7 @@ TESTS += %D%/unit/unit
 	%D%/unit/test_list.c \
 	%D%/unit/test_maps.c \
 	%D%/unit/test_mem.c \
+	%D%/unit/test_meter.c \
 	%D%/unit/test_names.c \
 	%D%/unit/test_nspace.c \
 	%D%/unit/test_object.c \
@@ -129,6 +131,7 @@ EXTRA_DIST += \
 	%D%/e2e/run.py \
 	%D%/e2e/test_churn.py \
 	%D%/e2e/test_dump.py \
+	%D%/e2e/test_engine.py \
 	%D%/e2e/test_errors.py \
 	%D%/e2e/test_launch.py \
 	%D%/e2e/test_lifecycle.py \

@@ -27,7 +27,8 @@ def churn(t, threads, loops, seconds, rate, *options, sleepers=False, wanted=0):
     target = t.start("churn.py", threads, str(loops), *(["sleepers"] if sleepers else []))
     counts = {"stacks": 0, "failed": 0}
     while True:
-        r = t.pystill("-p", target.pid, "-s", seconds, "-r", rate, *options, timeout=seconds * 10 + 60)
+        r = t.pystill("-p", target.pid, "-s", seconds, "-r", rate, "--max-overhead", 100, *options,
+                      timeout=seconds * 10 + 60)
         for stack, n in r.stacks().items():
             wrong = check(stack, target.truth["calls"])
             if wrong:

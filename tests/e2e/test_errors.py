@@ -77,7 +77,7 @@ def version_and_help(t):
     r = t.pystill("-h")
     for word in ("-p, --pid PID", "--stop MODE", "--no-jitter", "--errors FORM"):
         t.contains(r.out, word)
-    for word in ("--stats", "record"):
+    for word in ("--every", "record"):
         t.true(word not in r.out, "help lists %s" % word)
     t.equal(r.err, "")
 

@@ -51,7 +51,8 @@ def run_and_kill(t, target, path, rounds, options):
         goes_on(t, path, "round %d of %r" % (i, options))
 
 
-KILL_MODES = (["-r", "0.0002"], ["-r", "0.0005", "--threads"], ["-r", "0.001", "--stop", "all", "--threads"])
+KILL_MODES = [options + ["--max-overhead", "100"] for options in (
+    ["-r", "0.0002"], ["-r", "0.0005", "--threads"], ["-r", "0.001", "--stop", "all", "--threads"])]
 
 
 @once
@@ -104,7 +105,7 @@ def target_killed(t):
 @for_pythons()
 def threads_come_and_go(t):
     target, path = worker(t, "threads")
-    r = t.pystill("-p", target.pid, "-s", 1.5, "-r", 0.002, "--threads")
+    r = t.pystill("-p", target.pid, "-s", 1.5, "-r", 0.002, "--threads", "--max-overhead", 100)
     t.equal(r.err, "")
     counts = r.folded()
     failed = counts.get("(failed)", 0)
@@ -117,7 +118,7 @@ def threads_come_and_go(t):
 @for_pythons()
 def children_come_and_go(t):
     target, path = worker(t, "fork")
-    r = t.pystill("-p", target.pid, "-s", 1, "-r", 0.002, "--threads")
+    r = t.pystill("-p", target.pid, "-s", 1, "-r", 0.002, "--threads", "--max-overhead", 100)
     t.equal(r.err, "")
     t.true(sum(r.stacks().values()) > 100, "stacks: %r" % r.out)
     goes_on(t, path, "after the run")
@@ -139,7 +140,8 @@ def exec_of_itself(t):
 def signals_arrive_once(t):
     """Signals that are sent in turn arrive each once, at the highest rate of stops."""
     target, path = worker(t, "signals")
-    p = t.spawn([PYSTILL, "-p", str(target.pid), "-s", "60", "-r", "0.0003", "--threads", "--stop", "all"],
+    p = t.spawn([PYSTILL, "-p", str(target.pid), "-s", "60", "-r", "0.0003", "--threads", "--stop", "all",
+                 "--max-overhead", "100"],
                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     time.sleep(0.3)
     sent = 0

@@ -80,7 +80,7 @@ def one_thread_runs(t):
     """Some 300 samples of one busy thread among sleepers: each is that thread.  To 3.1 it lets go of the GIL for a
     moment again and again, and when it loses the CPU then the process is truly idle."""
     target = t.start("shapes.py", "spinning", "plain")
-    counts = t.pystill("-p", target.pid, "-s", 1.2, "-r", 0.003).folded()
+    counts = t.pystill("-p", target.pid, "-s", 1.2, "-r", 0.003, "--max-overhead", 100).folded()
     busy = sum(n for s, n in counts.items() if "shapes.py:plain:" in s)
     share = busy / sum(counts.values())
     t.report("GIL holder right of samples", "%d of %d" % (busy, sum(counts.values())))
@@ -92,7 +92,7 @@ def one_thread_runs(t):
 def gil_holder(t):
     """Without --threads each sample is the thread that holds the GIL."""
     target = t.start("shapes.py", "spinning", "plain", "recursion", "generator")
-    r = t.pystill("-p", target.pid, "-s", 1.5, "-r", 0.003)
+    r = t.pystill("-p", target.pid, "-s", 1.5, "-r", 0.003, "--max-overhead", 100)
     counts = r.folded()
     seen = compare_all(t, target, r.stacks())
     t.equal(seen, {"plain", "recursion", "generator"}, "holders seen")

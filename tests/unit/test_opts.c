@@ -382,9 +382,9 @@ static void test_help_filled(void)
 
 		unit_row("%.*s", (int)len, p);
 		if (p[indent] != '-' || indent > 10)
-			CHECK(last + 1 + strcspn(p + indent, " \n") > 80 && indent == 28);
+			CHECK(last + 1 + strcspn(p + indent, " \n") > 80 && indent == 30);
 		else
-			CHECK(p[27] == ' ' && p[28] != ' ');
+			CHECK(p[29] == ' ' && p[30] != ' ');
 		last = len;
 		p += len + 1;
 	}

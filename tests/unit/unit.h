@@ -27,6 +27,7 @@
 	X(gen)          \
 	X(gil)          \
 	X(heads)        \
+	X(hist)         \
 	X(images)       \
 	X(launch)       \
 	X(line)         \
@@ -34,6 +35,7 @@
 	X(list)         \
 	X(maps)         \
 	X(mem)          \
+	X(meter)        \
 	X(names)        \
 	X(nspace)       \
 	X(object)       \
