@@ -9,6 +9,7 @@
 #include "pystill/view.h"
 
 struct pst_code_cache;
+struct found;
 
 /* One thread state of the target. */
 struct pst_pythread {
@@ -46,9 +47,10 @@ struct pst_python {
 	const char *abi_name; /* forced by the user, or NULL */
 	bool found;           /* the above holds */
 	bool seen;            /* it did so at some time */
-	bool dormant;  /* not found, but a Python was there, or may come, that is not initialised */
-	bool misfit;   /* not found, but one that makes no sense, as while it starts or ends */
-	bool searched; /* in vain, with the images that IMAGES stands for */
+	bool dormant; /* not found, but a Python was there, or may come, that is not initialised */
+	struct found *pending; /* what was dormant, or NULL: it is looked at first */
+	bool misfit;        /* not found, but one that makes no sense, as while it starts or ends */
+	bool searched;      /* in vain, with the images that IMAGES stands for */
 	uint64_t images;    /* what the map of the process showed when it was searched last */
 	const char *finder; /* the row that found it */
 	char *image;        /* the file it was found in */

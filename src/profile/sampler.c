@@ -72,6 +72,7 @@ struct run {
 	int64_t end_ns;
 	uint64_t samples;
 	pid_t child;
+	int usual_priority;
 };
 
 static bool is_whole(const struct pst_sample *sample)
@@ -152,9 +153,12 @@ static int target_ended(const struct run *r, const struct pst_error *err)
 	return err->code == PST_ERR_GONE && r->samples ? PST_END_TARGET : -1;
 }
 
-/* There is a Python from now on; and not any more. */
+/* There is a Python from now on; and not any more.  Who waits for a CPU while the target stands holds the target up: being
+ * first makes the longest stops on a busy machine ten times shorter.  It needs CAP_SYS_NICE; without, we are as all
+ * others. */
 static void begin(struct run *r)
 {
+	setpriority(PRIO_PROCESS, 0, -20);
 	r->found_ns = pst_now_ns();
 	clock_start(&r->clock, r->opts, r->found_ns);
 }
@@ -163,6 +167,7 @@ static void lose(struct run *r)
 {
 	const int64_t ns = r->found_ns ? pst_now_ns() - r->found_ns : 0;
 
+	setpriority(PRIO_PROCESS, 0, r->usual_priority);
 	r->stats->wall_ns += ns;
 	r->stats->wanted += (double)ns / (double)r->opts->interval_ns;
 	r->found_ns = 0;
@@ -257,23 +262,16 @@ static int64_t own_cpu_ns(void)
 	return now.tv_sec * PST_NSEC_PER_SEC + now.tv_nsec;
 }
 
-/* Who waits for a CPU while the target stands holds the target up: on a busy machine this makes the longest stops ten
- * times shorter.  It needs CAP_SYS_NICE; without, we are as all others.  Returns what to go back to. */
-static int come_first(void)
-{
-	const int before = getpriority(PRIO_PROCESS, 0);
-
-	setpriority(PRIO_PROCESS, 0, -20);
-	return before;
-}
-
 int pst_sampler_run(struct pst_python *py, const struct pst_sampler_opts *opts,
 	const struct pst_sink *sink, struct pst_run_stats *stats, struct pst_run_result *result,
 	struct pst_error *err)
 {
-	struct run r = { .py = py, .opts = opts, .sink = sink, .stats = stats };
+	struct run r = { .py = py,
+		.opts = opts,
+		.sink = sink,
+		.stats = stats,
+		.usual_priority = getpriority(PRIO_PROCESS, 0) };
 	const int64_t start_cpu_ns = own_cpu_ns();
-	const int priority = come_first();
 	int end;
 
 	prctl(PR_SET_TIMERSLACK, 1); /* wake up when we asked to, not up to 50 us later */
@@ -283,7 +281,6 @@ int pst_sampler_run(struct pst_python *py, const struct pst_sampler_opts *opts,
 	memset(result, 0, sizeof(*result));
 	stats->cpu_ns += own_cpu_ns() - start_cpu_ns;
 	pst_snapshot_free(r.snapshot);
-	setpriority(PRIO_PROCESS, 0, priority);
 	if (end < 0)
 		return -1;
 	result->end = (enum pst_run_end)end;

@@ -102,6 +102,7 @@ int pst_trace_run(struct pst_launch *launch, const struct pst_trace_opts *opts,
 		result = sample_process(&t, pid, &child, err);
 		if (!child)
 			break;
+		t.seen = true;
 		pst_note_warn(&opts->note,
 			"process %d is not a Python process; its child %d is sampled", pid, child);
 		sample_process(&t, child, &(pid_t){ 0 }, &ignored);

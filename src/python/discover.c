@@ -583,6 +583,14 @@ int pst_discover(
 	return result;
 }
 
+bool pst_discover_still_dormant(const struct found *f, struct pst_target *target)
+{
+	struct pst_error ignored = { 0 };
+	size_t n = 0;
+
+	return f->head_word && check_interps(f, target->mem, &n, &ignored) == 0 && n == 0;
+}
+
 /* ---- children ---- */
 
 static bool is_python(pid_t pid)

@@ -17,6 +17,9 @@ struct found {
 	char warning[256]; /* for the user, when it is used: "" for none */
 };
 
+/* Is FOUND, which was dormant, still so?  Cheap.  False also when it cannot be told: then search anew. */
+bool pst_discover_still_dormant(const struct found *found, struct pst_target *target);
+
 /* Find the interpreter in TARGET, whose map is up to date.  ABI_NAME as in pst_python_attach(). */
 int pst_discover(
 	struct pst_target *target, const char *abi_name, struct found *out, struct pst_error *err);

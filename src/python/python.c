@@ -87,17 +87,35 @@ void pst_python_detach(struct pst_python *py)
 		return;
 	pst_threads_fini(py);
 	pst_codes_free(py->codes);
+	free(py->pending);
 	free(py->image);
 	free(py);
 }
 
 static void forget(struct pst_python *py)
 {
+	free(pst_steal(&py->pending));
 	pst_threads_fini(py);
 	pst_codes_free(py->codes);
 	py->codes = pst_codes_new();
 	py->tid_offset = 0;
 	py->found = false;
+}
+
+/* Remember what will be an interpreter soon, to look at it alone.  Where its version was not certain yet it is searched
+ * anew once it is ready. */
+static void keep_pending(struct pst_python *py, const struct found *found)
+{
+	if (!found->dormant || !found->head_word)
+		return;
+	py->pending = pst_xmalloc(sizeof(*found));
+	*py->pending = *found;
+}
+
+static int not_python(const struct pst_python *py, struct pst_error *err)
+{
+	return pst_error_set(
+		err, PST_ERR_NOTPYTHON, 0, "process %d is not a Python process", py->target->pid);
 }
 
 int pst_python_search(struct pst_python *py, struct pst_error *err)
@@ -107,12 +125,13 @@ int pst_python_search(struct pst_python *py, struct pst_error *err)
 	uint64_t images;
 	int result;
 
+	if (py->pending && pst_discover_still_dormant(py->pending, target))
+		return not_python(py, err);
 	if (pst_target_reload(target, err) < 0)
 		return -1;
 	images = image_signature(&target->maps);
 	if (py->searched && images == py->images)
-		return pst_error_set(err, PST_ERR_NOTPYTHON, 0,
-			"process %d is not a Python process", target->pid);
+		return not_python(py, err);
 	py->images = images;
 	forget(py);
 	result = pst_discover(target, py->abi_name, &found, err);
@@ -123,6 +142,8 @@ int pst_python_search(struct pst_python *py, struct pst_error *err)
 	py->searched = result < 0 && err->code == PST_ERR_NOTPYTHON && !py->dormant && !py->misfit;
 	if (result == 0)
 		take_found(py, &found);
+	else
+		keep_pending(py, &found);
 	return result;
 }
 

@@ -179,17 +179,20 @@ def daemons(t):
 
 @for_eras()
 def from_the_first_frame(t):
-    """Work that begins with the first statement, and start-up itself, are seen."""
+    """Work that begins with the first statement is seen, and so is the start itself, unless the machine is too busy."""
     script = os.path.join((t.python.root or "") + t.place(), "first.py")
     with open(script, "w") as f:
         f.write("import time\nend = time.time() + 0.05\nwhile time.time() < end: pass\n")
     inner = script[len(t.python.root or ""):]
-    r = t.pystill("-r", 0.001, "-t", *t.python.start, inner)
-    t.equal(r.err, "")
-    seen = sum(n for s, n in r.folded().items() if "first.py:<module>:3" in s or "first.py:?:3" in s)
-    t.true(seen > 20, r.out[-2000:])
-    if t.python.minor >= (3, 0):  # before, the start is a matter of a few milliseconds
-        t.true([s for s in r.stacks() if not s[0][0].endswith("first.py")], "nothing of the start: %r" % r.out[-2000:])
+    for tries_left in range(4, -1, -1):
+        r = t.pystill("-r", 0.001, "--max-overhead", 100, "-t", *t.python.start, inner)
+        t.equal(r.err, "")
+        seen = sum(n for s, n in r.folded().items() if "first.py:<module>:3" in s or "first.py:?:3" in s)
+        # Before 3.0 the start is a matter of a few milliseconds.
+        start = t.python.minor < (3, 0) or any(not s[0][0].endswith("first.py") for s in r.stacks())
+        if seen > 20 and start:
+            return
+        t.true(tries_left, "%d samples of the first statement; start seen: %r; %r" % (seen, start, r.out[-2000:]))
 
 
 @for_eras()
