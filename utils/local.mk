@@ -27,6 +27,12 @@ TESTS += \
 	%D%/check-man.sh
 
 EXTRA_DIST += \
+	%D%/bench \
+	%D%/bench-target.py \
+	%D%/bench.d/cases.py \
+	%D%/bench.d/figures.py \
+	%D%/bench.d/host.py \
+	%D%/bench.d/tools.py \
 	%D%/check \
 	%D%/check-format.sh \
 	%D%/check-layers.py \
