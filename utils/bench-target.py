@@ -1,7 +1,7 @@
 """The programs that utils/bench looks at: bench-target.py REPORT MODE [ARGUMENTS]
 
-    gaps DEPTH ASLEEP NATIVE   one busy thread that notes the gaps in its own loop, ASLEEP sleeping ones, all DEPTH deep,
-                               and NATIVE threads that Python does not know
+    gaps DEPTH ASLEEP NATIVE   one busy thread that notes the gaps in its own loop, ASLEEP sleeping ones, all DEPTH
+                               deep, and NATIVE threads that Python does not know
     steps                      every 10 ms: 3 ms in step_a, the rest in step_b
     shares                     share_1 .. share_4 take about 10, 20, 30 and 40 % of the time
     blocked                    a busy thread, and three in system calls that a stop would break

@@ -153,8 +153,9 @@ class Tachyon(Tool):
         return inside + t.python.start[2 if t.python.root else 0:] + ["-m", "profiling.sampling"]
 
     def words(self, t, rate, seconds, out):
-        return self.python(t) + ["attach", "-r", str(rate), "-d", str(math.ceil(seconds)), "-a", "-o", t.shown + "/out",
-                                 *self.options, str(t.pid)]
+        whole = str(max(1, int(seconds)))  # it takes no others
+        return self.python(t) + ["attach", "-r", str(rate), "-d", whole, "-a", "-o", t.shown + "/out", *self.options,
+                                 str(t.pid)]
 
     def read(self, o, t, out, err, asked):
         captured = re.search(r"Captured ([\d,]+) samples in ([\d.]+) seconds", err)
