@@ -64,7 +64,7 @@ static int sample_process(struct trace *t, pid_t pid, pid_t *child, struct pst_e
 
 	*child = 0;
 	if (!target) /* it may have ended before we could look */
-		return err->code == PST_ERR_GONE && names_python(t->launch) ? 0 : -1;
+		return err->code == PST_ERR_GONE && (t->seen || names_python(t->launch)) ? 0 : -1;
 	py = pst_python_new(target, t->names);
 	py->abi_name = t->opts->abi;
 	sampler.duration_ns = -1;

@@ -7,10 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 
-static void print_clean(FILE *f, const char *text)
+/* One line in one write: standard error is not buffered. */
+static void print_line(const char *program, const char *kind, const char *text)
 {
-	for (; *text; text++)
-		fputc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, f);
+	cleanup_free char *line = pst_xasprintf("%s: %s%s\n", program, kind, text);
+
+	for (char *c = line; c[1]; c++)
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			*c = '?';
+	fputs(line, stderr);
 }
 
 static void print_json(FILE *f, const struct pst_error *err, int status)
@@ -30,18 +35,14 @@ void pst_say_error(const struct pst_opts *opts, const struct pst_error *err, int
 	}
 	if (err->sys == EPIPE) /* whoever read our output went away: no news */
 		return;
-	fprintf(stderr, "%s: ", opts->program);
-	print_clean(stderr, err->msg);
-	fputc('\n', stderr);
+	print_line(opts->program, "", err->msg);
 }
 
 static void say_warning(void *ctx, const char *text)
 {
 	const struct pst_opts *opts = ctx;
 
-	fprintf(stderr, "%s: warning: ", opts->program);
-	print_clean(stderr, text);
-	fputc('\n', stderr);
+	print_line(opts->program, "warning: ", text);
 }
 
 struct pst_note pst_say_note(const struct pst_opts *opts)

@@ -126,10 +126,13 @@ def all_interpreters(t):
     target.kill()
     target = start_interpreters(t, "spinning")
     spinning = {name: tuple(s) for name, s in target.stacks().items() if name.startswith("sub")}
-    r = t.pystill("-p", target.pid, "-s", 1, "-r", 0.01)
-    for stack in r.stacks():
-        t.true(stack in spinning.values(), "a holder that is none: %r" % (stack,))
-    t.equal(len(r.stacks()), len(spinning), "holders seen")
+    seen = set()
+    for _ in range(10):  # where they share the GIL one may starve the other for a while
+        r = t.pystill("-p", target.pid, "-s", 1, "-r", 0.01)
+        seen.update(r.stacks())
+        if len(seen) == len(spinning):
+            break
+    t.equal(seen, set(spinning.values()), "holders seen")
     if t.python.minor >= (3, 12):
         many = sum(r.stacks().values())
         t.true(many > 130, "with several GILs every holder is shown: %d stacks of some 100 samples" % many)

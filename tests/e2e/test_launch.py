@@ -324,6 +324,31 @@ def signals_table(t):
         t.equal(program.said(), wanted + "signal 15\n", "signals")
 
 
+@for_eras()
+def children_are_told(t):
+    """SIGCHLD comes for every child."""
+    program = Launched(t)
+    for mode in "auto", "all":
+        program.run("children", options=["-r", "0.001", "--threads", "--stop", mode, "--max-overhead", "100"])
+        t.equal(program.said(), "children 100\n", "with --stop " + mode)
+
+
+@for_eras(lambda p: stands_for_its_era(p) and p.minor >= (3, 3))  # where signal has these calls
+def signals_that_are_awaited(t):
+    """sigwait, sigtimedwait and signalfd take each signal once."""
+    program = Launched(t)
+    p = program.spawn("waits", options=["-r", "0.001", "--threads", "--max-overhead", "100"])
+    program.await_said("ready")
+    pid, wanted = child_of(p.pid), "ready\n"
+    for n in [signal.SIGUSR1, signal.SIGUSR2, signal.SIGRTMIN + 3] * 20:
+        os.kill(pid, n)
+        wanted += "signal %d\n" % n
+        program.await_said(wanted)
+    os.kill(pid, signal.SIGTERM)
+    t.equal(p.wait(30), 128 + signal.SIGTERM, "status: %r" % p.stderr.read())
+    t.equal(program.said(), wanted, "signals")
+
+
 @for_pythons(can_embed)
 def real_time_signals_in_order(t):
     """Queued signals, with values: all of them, and those of one number in order."""

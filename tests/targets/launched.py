@@ -6,6 +6,8 @@
   kill N      kills itself with signal N
   spin S      computes for S seconds, in spin()
   handlers    counts signals; says "ready", then a line for each that came; ends by SIGTERM with status 9
+  children    forks 100 children one by one, awaiting SIGCHLD for each
+  waits       takes signals by sigwait, sigtimedwait and signalfd, one thread each; ends by SIGTERM
   interrupt   takes two seconds to end after KeyboardInterrupt, then ends with status 4
   identity    says who it is
   daemon      leaves a child that goes on for a second, and ends
@@ -108,6 +110,41 @@ def handlers():
             say('signal %d' % seen.pop(0))
     say('signal %d' % signal.SIGTERM)
     os._exit(9)
+
+
+def children():
+    seen = []
+    signal.signal(signal.SIGCHLD, lambda number, frame: seen.append(number))
+    for i in range(100):
+        if os.fork() == 0:
+            os._exit(0)
+        while len(seen) <= i:
+            spin(0.0005)
+        os.wait()
+    say('children %d' % len(seen))
+
+
+def waits():
+    import ctypes
+    libc = ctypes.CDLL(None)
+    numbers = signal.SIGUSR1, signal.SIGUSR2, signal.SIGRTMIN + 3
+    signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
+    mask = ctypes.create_string_buffer(128)
+    mask[(numbers[2] - 1) // 8] = 1 << (numbers[2] - 1) % 8
+    fd = libc.signalfd(-1, mask, 0)
+
+    def loop(take):
+        while 1:
+            say('signal %d' % take())
+
+    for take in (lambda: signal.sigwait([numbers[0]]), lambda: signal.sigtimedwait([numbers[1]], 600).si_signo,
+                 lambda: bytearray(os.read(fd, 128))[0]):
+        t = threading.Thread(target=loop, args=(take,))
+        t.daemon = True
+        t.start()
+    say('ready')
+    while 1:
+        spin(0.01)
 
 
 def interrupt():
