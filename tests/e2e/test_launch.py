@@ -199,10 +199,10 @@ def from_the_first_frame(t):
 def wrappers(t):
     """Programs that become Python are waited for, those that start it are followed."""
     program = Launched(t)
-    line = " ".join(shlex.quote(w) for w in program.words("spin", 0.4))
-    for words, is_child in ((["env", "A=1"] + program.words("spin", 0.4), False),
+    line = " ".join(shlex.quote(w) for w in program.words("spin", 1.2))
+    for words, is_child in ((["env", "A=1"] + program.words("spin", 1.2), False),
                             (["sh", "-c", "sleep 0.2; exec " + line], False),
-                            (["nice", "nohup"] + program.words("spin", 0.4), False),
+                            (["nice", "nohup"] + program.words("spin", 1.2), False),
                             (["sh", "-c", line + "; " + line + "; exit 3"], True)):
         r = t.pystill("-t", *words, env=program.environ(), status=3 if is_child else 0)
         seen = frames_of(r, "spin") + r.folded().get("(failed)", 0)  # on a busy machine threads may stop late
@@ -218,8 +218,8 @@ def exec_of_another(t):
     program = Launched(t)
     outer = os.path.join(t.tmp, "outer.py")
     with open(outer, "w") as f:
-        f.write("import os, time\ndef before():\n    end = time.time() + 0.3\n    while time.time() < end: pass\n"
-                "before()\nos.execvp(%r, %r)\n" % (program.words()[0], program.words("spin", 0.4)))
+        f.write("import os, time\ndef before():\n    end = time.time() + 0.9\n    while time.time() < end: pass\n"
+                "before()\nos.execvp(%r, %r)\n" % (program.words()[0], program.words("spin", 1.2)))
     r = t.pystill("-t", sys.executable, outer, env=program.environ())
     t.equal(r.err, "")
     for name in "before", "spin":
