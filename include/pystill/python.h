@@ -51,7 +51,7 @@ struct pst_python {
 	struct found *pending; /* what was dormant, or NULL: it is looked at first */
 	bool misfit;        /* not found, but one that makes no sense, as while it starts or ends */
 	bool searched;      /* in vain, with the images that IMAGES stands for */
-	uint64_t images;    /* what the map of the process showed when it was searched last */
+	uint32_t images;    /* what the map of the process showed when it was searched last */
 	const char *finder; /* the row that found it */
 	char *image;        /* the file it was found in */
 	struct pst_pythread **threads;

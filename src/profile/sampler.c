@@ -187,7 +187,7 @@ static int find_python(struct run *r, struct pst_error *err)
 	int64_t gap_ns = FIRST_GAP_NS;
 
 	for (;;) {
-		const uint64_t images = r->py->images;
+		const uint32_t images = r->py->images;
 
 		if (pst_python_search(r->py, err) == 0) {
 			begin(r);

@@ -461,13 +461,12 @@ static int take_threads(struct pst_snapshot *s, size_t gil, struct pst_error *er
 		return -1;
 	for (size_t i = 0; i < s->py->n_threads; i++) {
 		struct pst_pythread *t = s->py->threads[i];
-		const bool alone = !g.counted || t->state == g.last_holder ||
-			t->state == g.holder || t->rested || (t->gil == gil && seems_asleep(t));
-
 		if (t->gil != gil)
 			continue;
-		if (alone) {
-			const struct verdict v = read_thread(s, t, &s->readings[0], &g, err);
+		if (!g.counted || t->state == g.last_holder || t->state == g.holder || t->rested ||
+			seems_asleep(t)) {
+			/* G may be long past by now. */
+			const struct verdict v = read_thread(s, t, &s->readings[0], NULL, err);
 
 			if (pst_error_is_fatal(err))
 				return -1;

@@ -20,12 +20,9 @@ static bool match_key(void *ctx, pst_addr_t key, pst_addr_t value)
 	return true;
 }
 
-typedef int (*visit_fn)(const struct pst_layout *layout, struct pst_mem *mem, pst_addr_t addr,
-	pst_entry_fn visit, void *ctx, struct pst_error *err);
-
 /* The value of KEY in the dict (or among the attributes of the instance) at ADDR, or 0. */
 static pst_addr_t look_up(
-	const struct pst_python *py, visit_fn visit, pst_addr_t addr, const char *key)
+	const struct pst_python *py, pst_dict_fn visit, pst_addr_t addr, const char *key)
 {
 	struct lookup l = { py, key, 0 };
 

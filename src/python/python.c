@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "internal.h"
 
+#include "pystill/hash.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,18 +19,15 @@ static void take_found(struct pst_python *py, struct found *found)
 	py->image = pst_steal(&found->image);
 }
 
-/* FNV-1a, 64 bits. */
-static uint64_t mix(uint64_t hash, uint64_t value)
+static uint32_t mix(uint32_t hash, uint64_t value)
 {
-	for (int i = 0; i < 8; i++)
-		hash = (hash ^ (value >> 8 * i & 0xff)) * 0x100000001b3u;
-	return hash;
+	return pst_hash_u64(value ^ (uint64_t)hash << 32);
 }
 
 /* Stands for the files that are mapped to be run, and where. */
-static uint64_t image_signature(const struct pst_maps *maps)
+static uint32_t image_signature(const struct pst_maps *maps)
 {
-	uint64_t hash = 0xcbf29ce484222325u;
+	uint32_t hash = 0;
 
 	for (size_t i = 0; i < maps->n; i++)
 		if (maps->v[i].inode && (maps->v[i].flags & PST_MAP_EXEC))
@@ -37,9 +36,9 @@ static uint64_t image_signature(const struct pst_maps *maps)
 }
 
 /* Stands for the program that runs, whatever it loads: an exec moves one of the two. */
-static uint64_t program_signature(const struct pst_maps *maps)
+static uint32_t program_signature(const struct pst_maps *maps)
 {
-	uint64_t hash = 0xcbf29ce484222325u;
+	uint32_t hash = 0;
 	bool first = true;
 
 	for (size_t i = 0; i < maps->n; i++) {
@@ -122,7 +121,7 @@ int pst_python_search(struct pst_python *py, struct pst_error *err)
 {
 	struct pst_target *target = py->target;
 	struct found found;
-	uint64_t images;
+	uint32_t images;
 	int result;
 
 	if (py->pending && pst_discover_still_dormant(py->pending, target))

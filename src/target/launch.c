@@ -27,14 +27,22 @@ enum disposal {
 	DROP,
 };
 
+/* clang-format off */
 static const struct {
 	int signal;
 	enum disposal disposal;
 } disposals[] = {
-	{ SIGINT, OBEY }, { SIGTERM, OBEY }, { SIGHUP, OBEY }, { SIGQUIT, OBEY }, { SIGUSR2, PASS },
-	{ SIGTSTP, STOP }, { SIGCONT, RESUME }, { SIGUSR1, DROP }, /* ours */
-	{ SIGCHLD, DROP },                                         /* it only wakes us */
+	{ SIGINT,  OBEY },
+	{ SIGTERM, OBEY },
+	{ SIGHUP,  OBEY },
+	{ SIGQUIT, OBEY },
+	{ SIGUSR2, PASS },
+	{ SIGTSTP, STOP },
+	{ SIGCONT, RESUME },
+	{ SIGUSR1, DROP }, /* ours */
+	{ SIGCHLD, DROP }, /* it only wakes us */
 };
+/* clang-format on */
 
 struct pst_launch {
 	pid_t pid;

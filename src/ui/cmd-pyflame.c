@@ -128,7 +128,7 @@ static void say_meter(const struct pst_opts *opts, const struct pst_capture *cap
 	if (opts->dump || !(opts->stats || isatty(STDERR_FILENO)))
 		return;
 	pst_meter_text(&meter, text);
-	fprintf(stderr, "%s: %s\n", opts->program, text);
+	pst_say_line(opts, text);
 }
 
 static const struct pst_writer *choose_writer(const struct pst_opts *opts)

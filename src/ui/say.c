@@ -38,6 +38,11 @@ void pst_say_error(const struct pst_opts *opts, const struct pst_error *err, int
 	print_line(opts->program, "", err->msg);
 }
 
+void pst_say_line(const struct pst_opts *opts, const char *text)
+{
+	print_line(opts->program, "", text);
+}
+
 static void say_warning(void *ctx, const char *text)
 {
 	const struct pst_opts *opts = ctx;

@@ -173,9 +173,8 @@ static void test_sudo(void)
 		{ "99999999999999999999", "1", -1, 0 },
 	};
 
-	if (geteuid() != 0)
-		return; /* nobody else is asked for it */
 	for (size_t i = 0; i < PST_ARRAY_SIZE(rows); i++) {
+		const bool root = geteuid() == 0; /* nobody else is asked for it */
 		struct pst_identity identity;
 		struct pst_error err = { 0 };
 
@@ -186,10 +185,10 @@ static void test_sudo(void)
 			setenv("SUDO_UID", rows[i].uid, 1);
 		if (rows[i].gid)
 			setenv("SUDO_GID", rows[i].gid, 1);
-		CHECK_INT(pst_identity_of_sudo(&identity, &err), rows[i].result);
-		if (rows[i].result == 0)
-			CHECK_INT(identity.uid, rows[i].wanted);
-		CHECK_INT(identity.name != NULL, rows[i].wanted != 0);
+		CHECK_INT(pst_identity_of_sudo(&identity, &err), root ? rows[i].result : 0);
+		if (!root || rows[i].result == 0)
+			CHECK_INT(identity.uid, root ? rows[i].wanted : 0);
+		CHECK_INT(identity.name != NULL, root && rows[i].wanted != 0);
 		pst_identity_fini(&identity);
 	}
 	unsetenv("SUDO_UID");
